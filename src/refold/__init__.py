@@ -1,0 +1,3 @@
+"""Records that agents make and anyone can re-check."""
+
+__version__ = "0.1.0"

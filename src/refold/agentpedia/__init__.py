@@ -1,0 +1,1 @@
+"""Agentpedia: an encyclopedia folded from ordered pins."""

@@ -1,0 +1,1 @@
+"""What every part stands on, and nothing that knows a protocol."""
