@@ -1,0 +1,298 @@
+"""The constitution: genesis, parameters, and the votes that change them (PRD §4.7)."""
+
+from __future__ import annotations
+
+from heapq import heappush
+from typing import TYPE_CHECKING
+
+from .editors import arbiter_pool, editor_named, tier_at
+from .event import integer
+from .reasons import Refusal, need, refuse
+from .rules import ALGO_VERSIONS, POC_WINDOW_MINUTES, TENTHS
+from .state import Constitution, Due, Limits, ParamProposal
+
+if TYPE_CHECKING:
+    from .event import Event
+    from .state import Options, State
+
+PARAM_RANGES: dict[str, tuple[int, int | None]] = {
+    "challengeWindowHours": (1, 720),
+    "revertWarWindowHours": (1, 168),
+    "revertWarThreshold": (2, 10),
+    "arbiterPoolK": (7, 101),
+    "arbiterDrawN": (3, 21),
+    "rulingQuorum": (2, 21),
+    "voteWindowHours": (1, 168),
+    "stakeAmountSat": (1, None),
+    "coldStartDays": (0, 90),
+    "ratePerSlugDaily": (1, None),
+    "rateGlobalDaily": (1, None),
+    "thetaProtect": (0, None),
+    "thetaFeatured": (0, None),
+    "featuredMinReviews": (1, None),
+    "inlineContentMaxBytes": (16384, 16384),
+    "t0DurationHours": (0, 720),
+    "t1MinValidRevs": (1, None),
+    "t2MinDays": (1, None),
+    "t2MinValidRevs": (1, None),
+    "bootstrapWindowDays": (0, 365),
+    "arbiterSuspensionDays": (0, None),
+}
+"""The constitution's params with their ranges (spec §3)."""
+NOT_NEEDED = {"coldStartDays": 14, "arbiterSuspensionDays": 30}
+"""Params a constitution may leave out: the deprecated one and the optional one, with defaults."""
+
+
+def limits_of(params: dict[str, int], options: Options, genesis_height: int) -> Limits:
+    """Work the parameters out in blocks and tenths (PRD §4.1: height is the only clock)."""
+    hour, day = options.blocks_per_hour, options.blocks_per_day
+    return Limits(
+        genesis=genesis_height,
+        vote_window=params["voteWindowHours"] * hour,
+        param_window=params["challengeWindowHours"] * hour,
+        war_window=params["revertWarWindowHours"] * hour,
+        war_threshold=params["revertWarThreshold"] * TENTHS,
+        pool_k=params["arbiterPoolK"],
+        draw_n=params["arbiterDrawN"],
+        quorum=params["rulingQuorum"],
+        stake_sat=params["stakeAmountSat"],
+        slug_daily=params["ratePerSlugDaily"],
+        global_daily=params["rateGlobalDaily"],
+        protect_tenths=params["thetaProtect"] * TENTHS,
+        featured_tenths=params["thetaFeatured"] * TENTHS,
+        featured_reviews=params["featuredMinReviews"],
+        t0_blocks=params["t0DurationHours"] * hour,
+        t1_revs=params["t1MinValidRevs"],
+        t2_blocks=params["t2MinDays"] * day,
+        t2_revs=params["t2MinValidRevs"],
+        bootstrap_end=genesis_height + params["bootstrapWindowDays"] * day,
+        suspension=params.get("arbiterSuspensionDays", NOT_NEEDED["arbiterSuspensionDays"]) * day,
+        poc_window=POC_WINDOW_MINUTES * hour // 60,
+    )
+
+
+def apply_constitution(state: State, event: Event) -> Refusal | None:
+    """Fold one constitution: the genesis, or a revision of what it made."""
+    revision = integer(event.payload.get("revision"))
+    if revision is None or revision < 0:
+        return refuse("no-genesis") if not state.constitutions else need("revision", "an integer ≥ 0")
+    if state.constitutions:
+        return refuse("duplicate-genesis") if revision == 0 else _revise(state, event, revision)
+    if revision != 0 or state.options.genesis_pin not in {None, event.pin}:
+        return refuse("no-genesis", genesisPin=state.options.genesis_pin, revision=revision)
+    return _genesis(state, event)
+
+
+def _genesis(state: State, event: Event) -> Refusal | None:
+    founders = event.payload.get("founders")
+    if not isinstance(founders, list) or not all(type(name) is str for name in founders):
+        return need("founders", "an array of ids")
+    params = _read_params(event.payload.get("params"))
+    lacking = None if params is None else _lacking(params)
+    if params is None or lacking:
+        return need("params", f"integers for {lacking}" if lacking else "an object of integers")
+    unknown = _unknown_algo(event.payload.get("algoVersions"))
+    if unknown:
+        return _not_authoritative(state, event, unknown)
+    state.founders = list(founders)
+    _enact(state, event, 0, None, params)
+    for name in founders:
+        editor = editor_named(state, name)
+        editor.founder = True
+        editor.registered_at = event.height
+    for name, reputation in state.options.editors_rep.items():
+        editor_named(state, name).reputation = reputation * TENTHS
+    return None
+
+
+def _read_params(raw: object) -> dict[str, int] | None:
+    """Read the known params; None when one of them is no integer."""
+    if not isinstance(raw, dict):
+        return None
+    params: dict[str, int] = {}
+    for name in PARAM_RANGES:
+        value = raw.get(name)
+        if value is None:
+            continue
+        number = integer(value)
+        if number is None:
+            return None
+        params[name] = number
+    return params
+
+
+def _lacking(params: dict[str, int]) -> str:
+    return ", ".join(n for n in PARAM_RANGES if n not in params and n not in NOT_NEEDED)
+
+
+def _unknown_algo(versions: object) -> str:
+    """Name an algorithm version that this engine doesn't know, "" when it knows all named."""
+    if not isinstance(versions, dict):
+        return ""
+    for name, known in ALGO_VERSIONS.items():
+        given = versions.get(name)
+        if given is not None and given != known:
+            return str(given)
+    return ""
+
+
+def _not_authoritative(state: State, event: Event, unknown: str) -> Refusal:
+    if state.not_authoritative_from is None:
+        state.not_authoritative_from = event.pin
+    return refuse("algo-unknown", unknown=unknown)
+
+
+def _enact(
+    state: State, event: Event, revision: int, proposal: str | None, params: dict[str, int]
+) -> None:
+    state.constitutions.append(
+        Constitution(event.pin, revision, event.sender, event.height, proposal, params)
+    )
+    state.limits = limits_of(params, state.options, state.constitutions[0].height)
+
+
+def _revise(state: State, event: Event, revision: int) -> Refusal | None:
+    payload = event.payload
+    current = state.constitutions[-1]
+    named = payload.get("proposalPin")
+    proposal = state.param_proposals.get(named) if type(named) is str else None
+    if proposal is None or proposal.state != "effective":
+        return refuse("constitution-without-effective-proposal", proposalPin=named)
+    given = _read_params(payload.get("params"))
+    if given is None:
+        return need("params", "an object of integers")
+    params = current.params | given
+    if state.rules.bound_constitution:
+        refusal = _judge_revision(state, event, revision, proposal, given)
+        if refusal is not None:
+            return refusal
+        params = given
+    unknown = _unknown_algo(payload.get("algoVersions"))
+    if unknown:
+        return _not_authoritative(state, event, unknown)
+    proposal.used_by = event.pin
+    _enact(state, event, revision, proposal.pin, params)
+    return None
+
+
+def _judge_revision(
+    state: State, event: Event, revision: int, proposal: ParamProposal, params: dict[str, int]
+) -> Refusal | None:
+    """Judge that a revision follows from the current constitution and its proposal (fault 11)."""
+    current = state.constitutions[-1]
+    if event.sender != state.constitutions[0].sender:
+        return refuse("constitution-not-issuer", issuer=state.constitutions[0].sender)
+    previous = event.payload.get("prevConstitution")
+    if revision != current.revision + 1 or previous != current.pin:
+        return refuse(
+            "constitution-mismatch",
+            revision=revision,
+            prevConstitution=previous,
+            current=current.pin,
+            currentRevision=current.revision,
+        )
+    if proposal.used_by is not None:
+        return refuse("param-proposal-used", usedBy=proposal.used_by)
+    if proposal.target_constitution != current.pin:
+        return refuse("param-target-stale", target=proposal.target_constitution, now=current.pin)
+    wanted = current.params | proposal.changes
+    if params != wanted:
+        wrong = sorted(n for n in PARAM_RANGES if params.get(n) != wanted.get(n))
+        return refuse("constitution-mismatch", params=wrong)
+    return None
+
+
+def apply_param_proposal(state: State, event: Event) -> Refusal | None:
+    """Fold one param-proposal pin: a proposal or a vote."""
+    kind = event.payload.get("kind")
+    if kind == "proposal":
+        return _propose(state, event)
+    if kind == "vote":
+        return _vote(state, event)
+    return refuse("param-proposal-kind-unknown", kind=kind)
+
+
+def _propose(state: State, event: Event) -> Refusal | None:
+    tier = tier_at(state, event.sender, event.height)
+    if tier is None:
+        return refuse("unregistered", sender=event.sender)
+    if tier == "T0" and state.rules.t0_reviews_only:
+        return refuse("t0-review-only", tier=tier)
+    changes = _read_changes(event.payload.get("changes"))
+    if changes is None:
+        if state.rules.bound_constitution:
+            return refuse("param-changes-invalid", changes=event.payload.get("changes"))
+        changes = {}
+    target = event.payload.get("targetConstitution")
+    limits = state.limits
+    voters = None
+    seats = limits.pool_k
+    if state.rules.param_snapshot:
+        voters = arbiter_pool(state, event.height)
+        seats = len(voters)
+    expires_at = event.height + limits.param_window
+    state.param_proposals[event.pin] = ParamProposal(
+        pin=event.pin,
+        sender=event.sender,
+        target_constitution=target if type(target) is str else None,
+        changes=changes,
+        opened_at=event.height,
+        expires_at=expires_at,
+        needed=-(-2 * seats // 3),
+        voters=voters,
+    )
+    heappush(state.due, Due(expires_at, state.seq, "param-proposal", event.pin))
+    return None
+
+
+def _read_changes(raw: object) -> dict[str, int] | None:
+    """Read distinct known params with values in range; None when it is anything else (spec §3)."""
+    if not isinstance(raw, list) or not raw:
+        return None
+    changes: dict[str, int] = {}
+    for item in raw:
+        if not isinstance(item, dict) or set(item) != {"param", "value"}:
+            return None
+        name, value = item["param"], integer(item["value"])
+        if type(name) is not str or name not in PARAM_RANGES or name in changes or value is None:
+            return None
+        low, high = PARAM_RANGES[name]
+        if value < low or (high is not None and value > high):
+            return None
+        changes[name] = value
+    return changes
+
+
+def _vote(state: State, event: Event) -> Refusal | None:
+    named = event.payload.get("proposalPin")
+    if type(named) is not str:
+        return need("proposalPin", "a pin id")
+    proposal = state.param_proposals.get(named)
+    if proposal is None or proposal.state != "open":
+        return refuse(
+            "param-vote-on-closed",
+            proposalPin=named,
+            state=None if proposal is None else proposal.state,
+        )
+    approve = event.payload.get("approve")
+    if type(approve) is not bool:
+        return need("approve", "true or false")
+    sender = event.sender
+    voters = proposal.voters
+    if sender not in voters if voters is not None else tier_at(state, sender, event.height) != "T2":
+        return refuse("param-vote-outsider", sender=sender) if voters is not None else None
+    if sender in proposal.votes:
+        return refuse("duplicate-vote", proposalPin=named) if voters is not None else None
+    proposal.votes[sender] = approve
+    if approve:
+        proposal.approve_count += 1
+        if proposal.approve_count >= proposal.needed:
+            proposal.state = "effective"
+    return None
+
+
+def expire_params(state: State, pin: str) -> None:
+    """Close a param-proposal whose window is over, unless it took effect in time."""
+    proposal = state.param_proposals[pin]
+    if proposal.state == "open":
+        proposal.state = "voided"

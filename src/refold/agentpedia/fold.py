@@ -1,0 +1,215 @@
+"""The fold: one ordered event after the other, from the log to the state of the encyclopedia.
+
+The path of an event: `Fold.apply` moves the clock, which closes what was due; `_judge` passes the
+event through the gates that every path shares, then to the rule of its path (`_RULES`); a rule
+either changes the state and gives None, or changes nothing and gives a `Refusal`; a refused pin
+goes to the graveyard with its reason. Pure: no I/O, no clock but height, no randomness (spec §11).
+"""
+
+from __future__ import annotations
+
+from heapq import heappop
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from refold.kernel.errors import InputError, UsageError
+
+from .constitution import apply_constitution, apply_param_proposal, expire_params
+from .editors import apply_editor, editor_named
+from .event import (
+    CHALLENGE,
+    CONSTITUTION,
+    EDITOR,
+    PARAM_PROPOSAL,
+    REV,
+    REVIEW,
+    RULING,
+    is_global_meta_id,
+    position,
+)
+from .reasons import Refusal, refuse
+from .reputation import settle
+from .reviews import apply_challenge, apply_review
+from .revs import apply_rev
+from .rulings import apply_ruling, expire
+from .rules import PRD, Rules
+from .state import Grave, Options, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from .event import Event, Fault
+
+_RULES: dict[str, Callable[[State, Event], Refusal | None]] = {
+    REV: apply_rev,
+    CHALLENGE: apply_challenge,
+    RULING: apply_ruling,
+    REVIEW: apply_review,
+    EDITOR: apply_editor,
+    CONSTITUTION: apply_constitution,
+    PARAM_PROPOSAL: apply_param_proposal,
+}
+_CLOSINGS: dict[str, Callable[[State, str], None]] = {
+    "proposal": expire,
+    "param-proposal": expire_params,
+    "signal": settle,
+}
+SNAPSHOT_FORMAT = 1
+"""Raised whenever `State` or the meaning of one of its fields changes."""
+
+
+class _Snapshot(msgspec.Struct, frozen=True):
+    format: int
+    state: State
+
+
+class Fold:
+    """A fold in progress: give it events in ascending order, take views at any height."""
+
+    def __init__(self, rules: Rules = PRD, options: Options | None = None) -> None:
+        self.state = State(rules, options or Options())
+
+    @property
+    def rules(self) -> Rules:
+        """The rules profile of this fold."""
+        return self.state.rules
+
+    def apply(self, event: Event, fault: Fault | None = None) -> Refusal | None:
+        """Fold one confirmed event; `fault` is what an order-free check found wrong with it.
+
+        Gives None when the event was applied, else why it was refused. The event of the last call
+        given again is no event. Raises `UsageError` (`order-descending`) for an event at or below
+        the position of the last one, or below a height already closed by `advance`.
+        """
+        state = self.state
+        here = position(event)
+        if here <= state.last or event.height < state.clock:
+            if here == state.last:
+                return None
+            raise UsageError(
+                "order-descending",
+                f"{event.pin} at {here[:2]} comes after {state.last[2]} at {state.last[:2]}",
+                "sort events by (height, txIndex, pin id), or fold again from a snapshot below",
+            )
+        if event.height > state.clock:
+            self.advance(event.height)
+        state.last = here
+        state.seq += 1
+        refusal = _judge(state, event, fault)
+        if refusal is not None:
+            _bury(state, event, refusal)
+        return refusal
+
+    def apply_many(
+        self, events: Iterable[Event], faults: Mapping[str, Fault] | None = None
+    ) -> None:
+        """Fold events in ascending order; `faults` by pin id."""
+        apply = self.apply
+        if not faults:
+            for event in events:
+                apply(event)
+            return
+        fault_of = faults.get
+        for event in events:
+            apply(event, fault_of(event.pin))
+
+    def advance(self, height: int) -> None:
+        """Close what is due at a height: no event below it will come.
+
+        Proposals expire and signals settle in the order (due height, opening position) (spec §6, §8).
+        """
+        state = self.state
+        due = state.due
+        while due and due[0].height <= height:
+            closing = heappop(due)
+            _CLOSINGS[closing.kind](state, closing.ref)
+        state.clock = max(state.clock, height)
+
+    @property
+    def tip(self) -> int:
+        """The height of the compared view: one above the last event's (facts page)."""
+        return self.state.last[0] + 1
+
+    def at(self, tip: int | None = None) -> State:
+        """Give the state at a tip height, closings due there included; this fold stays as it is."""
+        tip = self.tip if tip is None else tip
+        if tip < self.state.last[0]:
+            raise UsageError(
+                "tip-below-events",
+                f"a view at {tip} is below the last event at {self.state.last[0]}",
+                "fold fewer events, or restore a snapshot from below that height",
+            )
+        due = self.state.due
+        if not due or due[0].height > tip:
+            return self.state
+        copy = Fold.restore(self.snapshot())
+        copy.advance(tip)
+        return copy.state
+
+    def snapshot(self) -> bytes:
+        """Give the whole fold as bytes; `restore` and the remaining events give the same view."""
+        return msgspec.msgpack.encode(_Snapshot(SNAPSHOT_FORMAT, self.state))
+
+    @classmethod
+    def restore(cls, data: bytes) -> Self:
+        """Give the fold of a snapshot. Raises `InputError` (`snapshot-unreadable`)."""
+        try:
+            snapshot = msgspec.msgpack.decode(data, type=_Snapshot)
+        except msgspec.MsgspecError as error:
+            raise InputError(
+                "snapshot-unreadable", f"not a fold snapshot: {error}", "fold the pins again"
+            ) from error
+        if snapshot.format != SNAPSHOT_FORMAT:
+            raise InputError(
+                "snapshot-unreadable",
+                f"snapshot format {snapshot.format}, this release reads {SNAPSHOT_FORMAT}",
+                "fold the pins again",
+            )
+        fold = cls.__new__(cls)
+        fold.state = snapshot.state
+        return fold
+
+
+def _judge(state: State, event: Event, fault: Fault | None) -> Refusal | None:
+    """Pass an event through the gates that all paths share, then to the rule of its path (§3)."""
+    path = event.path
+    if fault is not None and not fault.late:
+        _name_editor(state, event, checked=True)
+        return refuse(fault.reason, pointer=fault.pointer, rule=fault.rule)
+    rule = _RULES.get(path)
+    if rule is None:
+        return refuse("unknown-path", path=path)
+    if not state.constitutions and path != CONSTITUTION:
+        _name_editor(state, event, checked=False)
+        return refuse("no-genesis")
+    if path == REV:
+        return apply_rev(state, event, fault)
+    return rule(state, event)
+
+
+def _name_editor(state: State, event: Event, *, checked: bool) -> None:
+    """List the applicant of a refused editor pin all the same (spec §3, the one exception)."""
+    if event.path == EDITOR:
+        name = event.payload.get("editor")
+        if type(name) is str and (not checked or is_global_meta_id(name)):
+            editor_named(state, name)
+
+
+def _bury(state: State, event: Event, refusal: Refusal) -> None:
+    """Put a refused pin into the graveyard, with what an audit needs (spec §10)."""
+    values = refusal.values
+
+    def text(name: str) -> str:
+        value = values.get(name, "")
+        return value if type(value) is str else ""
+
+    if refusal.reason == "schema-invalid":
+        grave = Grave(event.pin, refusal.reason, pointer=text("pointer"), rule=text("rule"))
+    elif refusal.reason == "duplicate-create":
+        grave = Grave(
+            event.pin, refusal.reason, entry_key=text("entryKey"), title=text("title")
+        )
+    else:
+        grave = Grave(event.pin, refusal.reason)
+    state.graveyard.append(grave)

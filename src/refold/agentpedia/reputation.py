@@ -1,0 +1,83 @@
+"""Reputation by signals: what earns it, what costs it, when it settles (spec §8). In tenths."""
+
+from __future__ import annotations
+
+from heapq import heappush
+from typing import TYPE_CHECKING
+
+from .state import Due, Editor, Entry, State, Version
+
+if TYPE_CHECKING:
+    from .state import Tier
+
+SETTLE_DAYS = 7
+"""A rev earns its credit when nothing overturned it for a week, longer than any default window."""
+SIGNAL_TENTHS = 1
+"""A rev that stood, and every second valid review, earn a tenth."""
+REVIEWS_PER_SIGNAL = 2
+"""Reviews are cheaper to make than revs, so it takes two."""
+HALVES = 2
+"""A signal earned at T0 or T0+ is one half, later two; two halves make `SIGNAL_TENTHS` (PRD §6)."""
+OVERTURNED_TENTHS = -2
+"""An overturned rev costs twice what it would have earned."""
+ABSENCE_TENTHS = -10
+"""An arbiter's absence costs as much as a warning (PRD §6)."""
+
+
+def await_credit(state: State, entry: Entry, version: Version, tier: Tier) -> None:
+    """Open the credit of a create or edit; it settles in a week unless it is overturned."""
+    version.credit = weight_of(tier)
+    live = entry.live.get(version.author)
+    if live is None:
+        live = entry.live[version.author] = []
+    live.append(version.id)
+    due = version.height + SETTLE_DAYS * state.options.blocks_per_day
+    heappush(state.due, Due(due, version.seq, "signal", version.id))
+
+
+def weight_of(tier: Tier) -> int:
+    """Give the halves that a signal earned at this tier is worth."""
+    return HALVES if tier in {"T1", "T2"} else 1
+
+
+def earn(editor: Editor, halves: int) -> None:
+    """Add a signal; whole ones become reputation."""
+    editor.half_signals += halves
+    while editor.half_signals >= HALVES:
+        editor.half_signals -= HALVES
+        editor.reputation += SIGNAL_TENTHS
+
+
+def settle(state: State, version_id: str) -> None:
+    """Pay the credit of a rev whose week is over, if nothing took it away."""
+    version = state.versions[version_id]
+    if not version.credit:
+        return
+    live = state.records[version.record].live
+    mine = live[version.author]
+    mine.pop(0)  # credits of one author in one entry settle in the order they were opened
+    if not mine:
+        del live[version.author]
+    earn(state.editors[version.author], version.credit)
+    version.credit = 0
+
+
+def overturn(state: State, entry: Entry, target: Version, by: str) -> None:
+    """Take away the unsettled revs of others that came after the version returned to.
+
+    What is settled already costs nothing any more, so the walk only meets what it removes.
+    """
+    for author in [name for name in entry.live if name != by]:
+        mine = entry.live[author]
+        while mine and state.versions[mine[-1]].seq > target.seq:
+            state.versions[mine.pop()].credit = 0
+            state.editors[author].reputation += OVERTURNED_TENTHS
+        if not mine:
+            del entry.live[author]
+
+
+def count_review(editor: Editor, tier: Tier) -> None:
+    """Count a valid review; every second one is a signal."""
+    editor.valid_reviews += 1
+    if editor.valid_reviews % REVIEWS_PER_SIGNAL == 0:
+        earn(editor, weight_of(tier))

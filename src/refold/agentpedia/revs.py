@@ -1,0 +1,238 @@
+"""Revs: the gates on author, entry and content, and the four types (spec §5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from . import reputation
+from .editors import root_of, tier_of
+from .entries import canonical_name, entry_at, resolve, restore_version
+from .links import refs_found, utf8_length
+from .reasons import Refusal, need, refuse
+from .state import Contest, Entry, Rate, Version
+from .wars import weigh_revert
+
+if TYPE_CHECKING:
+    from .event import Event, Fault
+    from .state import Editor, State, Tier
+
+
+class Rev(msgspec.Struct, gc=False):
+    """A rev that passed the gates, with what its type's rule needs to know."""
+
+    event: Event
+    lang: str
+    key: str
+    entry: Entry | None
+    editor: Editor
+    tier: Tier
+
+
+def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal | None:
+    """Fold one rev; `fault` is what an order-free check found wrong with its content."""
+    payload = event.payload
+    editor = state.editors.get(event.sender)
+    tier = None if editor is None else tier_of(editor, state.limits, event.height)
+    if editor is None or tier is None:
+        return refuse("unregistered", sender=event.sender)
+    if tier == "T0":
+        return refuse("t0-no-rev", registeredAt=editor.registered_at, height=event.height)
+    lang, slug = payload.get("lang"), payload.get("slug")
+    if type(lang) is not str:
+        return need("lang", "a language")
+    if type(slug) is not str:
+        return need("slug", "a slug")
+    rev = Rev(event, lang, f"{lang}:{slug}", None, editor, tier)
+    entry = rev.entry = entry_at(state, rev.key)
+    if entry is not None and entry.status != "normal":
+        refusal = _closed_to(state, rev, entry)
+        if refusal is not None:
+            return refusal
+    rate = _rate_of(state, event)
+    refusal = _over_rate(state, rate, rev.key)
+    if refusal is not None:
+        return refusal
+    if fault is not None:
+        return refuse(fault.reason)
+    kind = payload.get("type")
+    if type(kind) is not str:
+        return need("type", "a rev type")
+    rule = _TYPES.get(kind)
+    if rule is None:
+        return refuse("rev-type-unknown", type=kind)
+    head_before = None if entry is None else entry.head
+    refusal = rule(state, rev)
+    if refusal is not None:
+        return refusal
+    editor.valid_revs += 1
+    rate.total += 1
+    rate.by_key[rev.key] = rate.by_key.get(rev.key, 0) + 1
+    if kind == "revert" and entry is not None and head_before is not None:
+        weigh_revert(state, entry, event, rev.key, head_before)
+    return None
+
+
+def _closed_to(state: State, rev: Rev, entry: Entry) -> Refusal | None:
+    """Judge who writes on a frozen or protected entry (PRD §4.9, §5.2)."""
+    sender, editor = rev.event.sender, rev.editor
+    if entry.status == "frozen":
+        if sender in entry.writers:
+            return None
+        return refuse("frozen-unauthorized", sender=sender, writers=list(entry.writers))
+    needed = state.limits.protect_tenths
+    if rev.tier == "T2" and editor.reputation >= needed:
+        return None
+    return refuse(
+        "protected-unauthorized",
+        tier=rev.tier,
+        reputationTenths=editor.reputation,
+        thetaProtectTenths=needed,
+    )
+
+
+def _rate_of(state: State, event: Event) -> Rate:
+    """Give the counters of the sender's cluster for the day of this event."""
+    day = (event.height - state.limits.genesis) // state.options.blocks_per_day
+    root = root_of(state, event.sender)
+    rate = state.rates.get(root)
+    if rate is None or rate.day != day:
+        rate = state.rates[root] = Rate(day, 0, {})
+    return rate
+
+
+def _over_rate(state: State, rate: Rate, key: str) -> Refusal | None:
+    limits = state.limits
+    if rate.total >= limits.global_daily:
+        return refuse("rate-global", applied=rate.total, rateGlobalDaily=limits.global_daily)
+    on_key = rate.by_key.get(key, 0)
+    if on_key >= limits.slug_daily:
+        return refuse("rate-slug", applied=on_key, ratePerSlugDaily=limits.slug_daily)
+    return None
+
+
+def _create(state: State, rev: Rev) -> Refusal | None:
+    payload = rev.event.payload
+    if rev.entry is not None:
+        title = payload.get("title")
+        return refuse(
+            "duplicate-create", entryKey=rev.key, title=title if type(title) is str else ""
+        )
+    if type(payload.get("contentHash")) is not str:
+        return need("contentHash", "a hash")
+    refusal = _names_are_text(rev)
+    if refusal is not None:
+        return refusal
+    state.keys[rev.key] = len(state.records)
+    entry = Entry([rev.key], rev.event.pin)
+    state.records.append(entry)
+    _write(state, rev, entry)
+    return None
+
+
+def _edit(state: State, rev: Rev) -> Refusal | None:
+    entry, payload = rev.entry, rev.event.payload
+    if entry is None:
+        return refuse("edit-without-entry", entryKey=rev.key)
+    if type(payload.get("contentHash")) is not str:
+        return need("contentHash", "a hash")
+    refusal = _names_are_text(rev)
+    if refusal is not None:
+        return refusal
+    declared = canonical_name(state, payload.get("basedOn"))  # type: ignore[arg-type]
+    if declared is not None and declared != entry.head:
+        entry.contests.append(Contest(rev.event.pin, entry.head, declared))
+    _write(state, rev, entry)
+    return None
+
+
+def _names_are_text(rev: Rev) -> Refusal | None:
+    for member in ("parentRev", "basedOn"):
+        named = rev.event.payload.get(member)
+        if named is not None and type(named) is not str:
+            return need(member, "a pin id or null")
+    return None
+
+
+def _write(state: State, rev: Rev, entry: Entry) -> None:
+    """Make a version of a create or edit, and make it the head."""
+    pin, payload = rev.event.pin, rev.event.payload
+    title, text = payload.get("title"), payload.get("content")
+    if type(text) is not str:
+        text = None
+    key = entry.keys[0]  # the entry's own copy of the key, when it is the same: memory
+    version = Version(
+        id=pin,
+        seq=state.seq,
+        record=state.keys[rev.key],
+        entry_key=key if key == rev.key else rev.key,
+        author=rev.editor.id,
+        height=rev.event.height,
+        content_hash=payload["contentHash"],  # type: ignore[arg-type]
+        parent_rev=canonical_name(state, payload.get("parentRev")),  # type: ignore[arg-type]
+        equivalent_of=None,
+        title=title if type(title) is str else "",
+        size=None if text is None else utf8_length(text),
+        refs_found=None if text is None else refs_found(text),
+    )
+    state.versions[pin] = version
+    entry.history.append(pin)
+    entry.head = pin
+    if state.rules.settled_signals:
+        reputation.await_credit(state, entry, version, rev.tier)
+
+
+def _revert(state: State, rev: Rev) -> Refusal | None:
+    entry, event = rev.entry, rev.event
+    if entry is None:
+        return refuse("revert-without-entry", entryKey=rev.key)
+    named = event.payload.get("revertTo")
+    if type(named) is not str:
+        return need("revertTo", "a pin id")
+    target = resolve(state, named)
+    if target is None:
+        return refuse("revert-target-unresolvable", revertTo=named)
+    if state.keys[rev.key] != target.record or not (
+        target.entry_key == rev.key or state.rules.checked_transfers
+    ):
+        return refuse("revert-entry-mismatch", entryKey=rev.key, targetEntry=target.entry_key)
+    content_hash = event.payload.get("contentHash")
+    if type(content_hash) is not str:
+        return need("contentHash", "a hash")
+    if content_hash != target.content_hash:
+        return refuse("revert-hash-mismatch", given=content_hash, target=target.content_hash)
+    if state.rules.settled_signals:
+        reputation.overturn(state, entry, target, event.sender)
+    restore_version(
+        state,
+        entry,
+        target,
+        version_id=f"{event.pin}::eq",
+        made_by=event.pin,
+        key=rev.key,
+        author=rev.editor.id,
+        height=event.height,
+    )
+    return None
+
+
+def _redirect(state: State, rev: Rev) -> Refusal | None:
+    entry, event = rev.entry, rev.event
+    if entry is None:
+        return refuse("redirect-without-entry", entryKey=rev.key)
+    slug = event.payload.get("redirectTo")
+    if type(slug) is not str:
+        return need("redirectTo", "a slug")
+    target = f"{rev.lang}:{slug}"
+    if state.rules.checked_redirects and target == rev.key:
+        return refuse("redirect-self", redirectTo=target)
+    if target not in state.keys:
+        return refuse("redirect-target-missing", redirectTo=target)
+    entry.head = entry.redirect_pin = event.pin
+    entry.redirect = slug
+    entry.history.append(event.pin)
+    return None
+
+
+_TYPES = {"create": _create, "edit": _edit, "revert": _revert, "redirect": _redirect}

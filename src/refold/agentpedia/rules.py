@@ -1,0 +1,87 @@
+"""Rules profiles: what differs between the PRD and the engines that run the network today.
+
+One fold serves both. Each field of `Rules` is one row of spec §1 or one fault of the facts page;
+the constants that the profiles share stand below, each with its reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+ARBITER_DRAW = "arbiter-draw-v1"
+ALGO_VERSIONS = {
+    "adoption": "adoption-algo-v1",
+    "reputation": "reputation-algo-v1",
+    "arbiterDraw": ARBITER_DRAW,
+}
+"""The algorithms this engine knows (PRD §4.7)."""
+
+POC_WINDOW_MINUTES = 60
+"""A poc-response comes within an hour of its challenge (PRD §4.6)."""
+ENDORSEMENTS_BOOTSTRAP = 4
+ENDORSEMENTS = 2
+"""Endorsements that make a register effective, inside the bootstrap window and after it (PRD §4.6)."""
+
+TENTHS = 10
+"""Reputation and revert weights are kept in tenths, so that no float is ever needed (spec §2)."""
+WEIGHT_PLAIN = 10
+WEIGHT_FIX = 5
+"""Weight of a revert, and of an editor's first vandalism-fix in the window (PRD §4.8), in tenths."""
+
+RULING_DELTAS = {
+    "confirm-goodfaith": 10,
+    "warn-editor": -10,
+    "slash-stake-half": -20,
+    "slash-stake-full": -50,
+    "ban-editor": -50,
+}
+"""What an effective personal ruling adds to the editor's reputation, in tenths (spec §6)."""
+OUTCOMES_ON_ENTRIES = ("dismiss", "revert-to", "protect", "unprotect", "unfreeze", "transfer-slug")
+OUTCOMES = (*OUTCOMES_ON_ENTRIES, *RULING_DELTAS)
+"""The PRD's eleven (PRD §4.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """A rules profile (spec §1): true where the PRD's rule holds, false where the network's does."""
+
+    name: str
+    top_pool: bool
+    """Arbiters come from the top `arbiterPoolK` T2 editors by reputation, not from all T2."""
+    absence_duty: bool
+    """An arbiter who let a proposal expire without voting pays and leaves the pool for a while."""
+    t0_reviews_only: bool
+    """Challenges, proposals and votes are for T0+ and up."""
+    decided_challenges: bool
+    """An effective proposal decides its challenge; one open proposal a challenge (faults 9, 17)."""
+    bound_freezes: bool
+    """Only a proposal opened during a freeze ends it, and its end clears the weights (6, 7, 16)."""
+    aliases: bool
+    """The pin of a revert or of an effective revert-to names the version it made (fault 5)."""
+    window_now: bool
+    """The repeat test of vandalism-fix sees only weights inside the window now (fault 8)."""
+    bound_registration: bool
+    """Reviews, responses, stakes and endorsements belong to one registration (12, 14, spec §1)."""
+    bound_sanctions: bool
+    """suspend and revoke need an arbiter of an effective ruling against this editor (fault 10)."""
+    param_snapshot: bool
+    """Voters on parameters are a snapshot of the pool; others leave a line in the graveyard."""
+    bound_constitution: bool
+    """A revision is its issuer's, uses its proposal once, and changes just what it says (11)."""
+    checked_transfers: bool
+    """transfer-slug is checked, keeps the displaced record, and shows a plate (fault 15)."""
+    checked_redirects: bool
+    """No redirect to itself; a later edit lifts the plate (fault 19, spec §5)."""
+    settled_signals: bool
+    """Reputation counts edits, overturned edits and reviews beside rulings (spec §8)."""
+    display_modes: bool
+    """`displayMode` of a ruling is judged and takes effect (spec §6)."""
+
+
+_FLAGS = tuple(field.name for field in fields(Rules) if field.name != "name")
+
+DEPLOYED = Rules("deployed", **dict.fromkeys(_FLAGS, False))
+"""The rules of the two public engines that run the network today."""
+PRD = Rules("prd", **dict.fromkeys(_FLAGS, True))
+"""The rules of the PRD v0.9.3."""
+PROFILES = {rules.name: rules for rules in (PRD, DEPLOYED)}

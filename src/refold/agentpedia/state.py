@@ -1,0 +1,304 @@
+"""The state of a fold: what the events so far have made, in types that a snapshot can carry.
+
+Everything here is data. Names are the protocol's; encoded as JSON they are its spelling too.
+Objects refer to each other by pin id or key, never by reference, so that a snapshot is one
+encoding of `State` and restoring is one decoding.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from .rules import Rules  # noqa: TC001  (a snapshot decodes into it)
+
+Tier = Literal["T0", "T0+", "T1", "T2"]
+Status = Literal["normal", "protected", "frozen"]
+Verdict = Literal["open", "effective", "voided"]
+
+
+class Options(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What the caller may set about a fold beside its rules (vectors README, spec §2–§4).
+
+    The last four are injections for tests; production replay leaves them empty.
+    """
+
+    blocks_per_hour: int = 6
+    blocks_per_day: int = 144
+    genesis_pin: str | None = None
+    editors_rep: dict[str, int] = {}
+    cluster_aliases: dict[str, str] = {}
+    arbiter_overrides: dict[str, list[str]] = {}
+    frozen_arbiter_overrides: dict[str, list[str]] = {}
+
+
+class Editor(msgspec.Struct, gc=False, rename="camel"):
+    """An editor: registered, applying, or only named (spec §3, §4). Reputation is in tenths."""
+
+    id: str
+    reputation: int = 0
+    valid_revs: int = 0
+    registered_at: int | None = None
+    founder: bool = False
+    revoked: bool = False
+    banned: bool = False
+    suspended_until: int = 0
+    pool_suspended_until: int = 0
+    registers: list[str] = []
+    endorsed_by: list[str] = []
+    half_signals: int = 0
+    valid_reviews: int = 0
+
+
+class Rate(msgspec.Struct, gc=False):
+    """Applied revs of one cluster root on its last active day, in all and by entry key."""
+
+    day: int
+    total: int
+    by_key: dict[str, int]
+
+
+class Version(msgspec.Struct, gc=False, rename="camel"):
+    """A version of an entry: a create, an edit, or the equivalent of an older one (spec §5)."""
+
+    id: str
+    seq: int
+    record: int
+    entry_key: str
+    author: str
+    height: int
+    content_hash: str
+    parent_rev: str | None
+    equivalent_of: str | None
+    title: str
+    size: int | None
+    refs_found: int | None
+    approved: bool = False
+    condemned: bool = False
+    credit: int = 0
+
+
+class Contest(msgspec.Struct, frozen=True, gc=False):
+    """A rev that declared another base than the head it met (PRD §4.4)."""
+
+    pin: str
+    expected: str
+    declared: str
+
+
+class Weight(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One revert in an entry's war window, in tenths."""
+
+    height: int
+    tenths: int
+    root: str
+    fix: bool
+
+
+class Entry(msgspec.Struct, gc=False, rename="camel"):
+    """The record behind one entry key, or behind two after a transfer."""
+
+    keys: list[str]
+    head: str
+    status: Status = "normal"
+    history: list[str] = []
+    disputed: dict[str, int] = {}
+    contests: list[Contest] = []
+    redirect: str | None = None
+    redirect_pin: str | None = None
+    frozen_at: str | None = None
+    baseline_rev: str | None = None
+    display_mode: Literal["lww", "reviewed"] = "lww"
+    passed: str | None = None
+    writers: list[str] = []
+    weights: list[Weight] = []
+    live: dict[str, list[str]] = {}
+
+
+class Review(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """A recorded review.
+
+    `by_t2`: its reviewer was T2 then and not of the author's cluster. `counted`: this review, or
+    an earlier one by the same reviewer of the same version, was a valid one (spec §8).
+    """
+
+    pin: str
+    seq: int
+    sender: str
+    target: str
+    score: int | None
+    by_t2: bool
+    counted: bool
+
+
+class Challenge(msgspec.Struct, gc=False, rename="camel"):
+    """A dispute over one version, and what decided it."""
+
+    pin: str
+    sender: str
+    target: str
+    outcome: str | None = None
+    open_proposal: str | None = None
+
+
+class Params(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """What a proposal's outcome needs to take effect (spec §3, ruling)."""
+
+    revert_to: str | None = None
+    from_entry: str | None = None
+    to_entry: str | None = None
+    editor: str | None = None
+    protected: bool | None = None
+    display_mode: str | None = None
+
+
+class Proposal(msgspec.Struct, gc=False, rename="camel"):
+    """A ruling proposal with the arbiters of its moment (PRD §4.5)."""
+
+    pin: str
+    sender: str
+    challenge_pin: str
+    outcome: str
+    params: Params
+    record: int
+    entry_key: str
+    baseline_rev: str | None
+    during_freeze: str | None
+    opened_at: int
+    expires_at: int
+    arbiters: list[str]
+    votes: dict[str, bool] = {}
+    approve_count: int = 0
+    state: Verdict = "open"
+
+
+class ParamProposal(msgspec.Struct, gc=False, rename="camel"):
+    """A proposal to change the constitution's parameters (PRD §4.7)."""
+
+    pin: str
+    sender: str
+    target_constitution: str | None
+    changes: dict[str, int]
+    opened_at: int
+    expires_at: int
+    needed: int
+    voters: list[str] | None
+    votes: dict[str, bool] = {}
+    approve_count: int = 0
+    state: Verdict = "open"
+    used_by: str | None = None
+
+
+class Case(msgspec.Struct, gc=False, rename="camel"):
+    """A proof-of-capability case: who may answer until when, and the answer taken (PRD §4.6)."""
+
+    pin: str
+    editor: str
+    sender: str
+    height: int
+    seq: int
+    response_pin: str | None = None
+
+
+class Register(msgspec.Struct, gc=False, rename="camel"):
+    """A staked register and those who endorsed it, in order (AC-D3)."""
+
+    pin: str
+    editor: str
+    height: int
+    txid: str
+    amount_sat: int
+    endorsers: list[str] = []
+
+
+class Constitution(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """One revision of the constitution."""
+
+    pin: str
+    revision: int
+    sender: str
+    height: int
+    proposal_pin: str | None
+    params: dict[str, int]
+
+
+class Grave(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """A refused pin. `pointer` and `rule` for `schema-invalid`, key and title for an orphan."""
+
+    pin: str
+    reason: str
+    pointer: str = ""
+    rule: str = ""
+    entry_key: str = ""
+    title: str = ""
+
+
+class Limits(msgspec.Struct, frozen=True, gc=False):
+    """The constitution's parameters in blocks and tenths, worked out once a revision."""
+
+    genesis: int
+    vote_window: int
+    param_window: int
+    war_window: int
+    war_threshold: int
+    pool_k: int
+    draw_n: int
+    quorum: int
+    stake_sat: int
+    slug_daily: int
+    global_daily: int
+    protect_tenths: int
+    featured_tenths: int
+    featured_reviews: int
+    t0_blocks: int
+    t1_revs: int
+    t2_blocks: int
+    t2_revs: int
+    bootstrap_end: int
+    suspension: int
+    poc_window: int
+
+
+NO_LIMITS = Limits(*(0 for _ in Limits.__struct_fields__))
+"""Before the genesis; no rule reads them then."""
+
+
+class Due(msgspec.Struct, frozen=True, order=True, gc=False, array_like=True):
+    """Something that happens by itself at a height: a proposal expires, a signal settles."""
+
+    height: int
+    seq: int
+    kind: Literal["proposal", "param-proposal", "signal"]
+    ref: str
+
+
+class State(msgspec.Struct, rename="camel"):
+    """All that the fold knows after `seq` events, the last at `last`."""
+
+    rules: Rules
+    options: Options
+    seq: int = 0
+    last: tuple[int, int, str] = (-1, -1, "")
+    clock: int = -1
+    founders: list[str] = []
+    constitutions: list[Constitution] = []
+    not_authoritative_from: str | None = None
+    limits: Limits = NO_LIMITS
+    editors: dict[str, Editor] = {}
+    rates: dict[str, Rate] = {}
+    keys: dict[str, int] = {}
+    records: list[Entry] = []
+    plates: dict[str, str] = {}
+    versions: dict[str, Version] = {}
+    aliases: dict[str, str] = {}
+    reviews: dict[str, Review] = {}
+    reviews_of: dict[str, dict[str, str]] = {}
+    challenges: dict[str, Challenge] = {}
+    proposals: dict[str, Proposal] = {}
+    param_proposals: dict[str, ParamProposal] = {}
+    cases: dict[str, Case] = {}
+    registers: dict[str, Register] = {}
+    stakes: dict[str, str] = {}
+    graveyard: list[Grave] = []
+    due: list[Due] = []

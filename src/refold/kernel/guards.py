@@ -1,0 +1,49 @@
+"""Guards on bytes, before a JSON parser sees them.
+
+A parser's own limit on nesting depends on its caller's stack, and its cost on what a stranger sent
+(architecture.md, Stack: models, JSON). Bytes are taken as UTF-8; whether they are is not checked.
+"""
+
+from array import array
+from itertools import accumulate
+
+from refold.kernel.errors import InputError
+
+__all__ = ["guard_json", "json_depth"]
+
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+# Opening is +1 and closing 255, which a signed byte reads as -1.
+_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+
+
+def guard_json(data: bytes, *, max_bytes: int, max_depth: int) -> None:
+    """Refuse `data` above `max_bytes`, or with arrays and objects nested above `max_depth`.
+
+    Raises InputError `too-large` or `too-deep`, which name the size found and the one allowed. That
+    `data` is JSON is not checked.
+    """
+    if len(data) > max_bytes:
+        raise InputError(
+            "too-large", f"{len(data)} bytes, at most {max_bytes} are read", "send less at a time"
+        )
+    # Few brackets cannot nest deep: counting them is 4 to 8 times as fast as json_depth.
+    if data.count(b"[") + data.count(b"{") <= max_depth:
+        return
+    depth = json_depth(data)
+    if depth > max_depth:
+        raise InputError(
+            "too-deep", f"nesting of {depth}, at most {max_depth} is read", "flatten the arrays"
+        )
+
+
+def json_depth(data: bytes) -> int:
+    """Give how many arrays and objects of `data` stand inside each other at most; 0 for none.
+
+    Exact for JSON. Other bytes raise nothing; up to their first error the count is exact, so no
+    parser gets deeper than the number given. Linear: 1 MB takes 2 to 30 ms.
+    """
+    # First the escaped backslashes: what then still stands before a quote escapes it.
+    unescaped = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    outside = b"".join(unescaped.split(b'"')[::2])
+    steps = array("b", outside.translate(_STEPS, _NO_BRACKETS))
+    return max(accumulate(steps), default=0)
