@@ -6,7 +6,7 @@ from heapq import heappush
 from typing import TYPE_CHECKING
 
 from .editors import arbiter_pool, editor_named, tier_at
-from .event import integer
+from .event import integer, later
 from .reasons import Refusal, need, refuse
 from .rules import ALGO_VERSIONS, POC_WINDOW_MINUTES, TENTHS
 from .state import Constitution, Due, Limits, ParamProposal
@@ -73,14 +73,14 @@ def limits_of(params: dict[str, int], options: Options, genesis_height: int) -> 
 
 def apply_constitution(state: State, event: Event) -> Refusal | None:
     """Fold one constitution: the genesis, or a revision of what it made."""
+    if not state.constitutions and state.options.genesis_pin not in {None, event.pin}:
+        return refuse("no-genesis", genesisPin=state.options.genesis_pin)
     revision = integer(event.payload.get("revision"))
-    if revision is None or revision < 0:
-        return refuse("no-genesis") if not state.constitutions else need("revision", "an integer ≥ 0")
+    if revision is None:
+        return need("revision", "an integer")
     if state.constitutions:
         return refuse("duplicate-genesis") if revision == 0 else _revise(state, event, revision)
-    if revision != 0 or state.options.genesis_pin not in {None, event.pin}:
-        return refuse("no-genesis", genesisPin=state.options.genesis_pin, revision=revision)
-    return _genesis(state, event)
+    return _genesis(state, event) if revision == 0 else refuse("no-genesis", revision=revision)
 
 
 def _genesis(state: State, event: Event) -> Refusal | None:
@@ -91,9 +91,9 @@ def _genesis(state: State, event: Event) -> Refusal | None:
     lacking = None if params is None else _lacking(params)
     if params is None or lacking:
         return need("params", f"integers for {lacking}" if lacking else "an object of integers")
-    unknown = _unknown_algo(event.payload.get("algoVersions"))
-    if unknown:
-        return _not_authoritative(state, event, unknown)
+    refusal = _judge_algorithms(state, event)
+    if refusal is not None:
+        return refusal
     state.founders = list(founders)
     _enact(state, event, 0, None, params)
     for name in founders:
@@ -125,21 +125,23 @@ def _lacking(params: dict[str, int]) -> str:
     return ", ".join(n for n in PARAM_RANGES if n not in params and n not in NOT_NEEDED)
 
 
-def _unknown_algo(versions: object) -> str:
-    """Name an algorithm version that this engine doesn't know, "" when it knows all named."""
+def _judge_algorithms(state: State, event: Event) -> Refusal | None:
+    """Judge that this engine knows the algorithms of a constitution that is right in all else.
+
+    It comes last, so that no stranger's pin can make the view call itself not authoritative.
+    """
+    versions = event.payload.get("algoVersions")
+    if versions is None:
+        return None
     if not isinstance(versions, dict):
-        return ""
+        return need("algoVersions", "an object")
     for name, known in ALGO_VERSIONS.items():
         given = versions.get(name)
         if given is not None and given != known:
-            return str(given)
-    return ""
-
-
-def _not_authoritative(state: State, event: Event, unknown: str) -> Refusal:
-    if state.not_authoritative_from is None:
-        state.not_authoritative_from = event.pin
-    return refuse("algo-unknown", unknown=unknown)
+            if state.not_authoritative_from is None:
+                state.not_authoritative_from = event.pin
+            return refuse("algo-unknown", algorithm=name, unknown=given, known=known)
+    return None
 
 
 def _enact(
@@ -153,35 +155,29 @@ def _enact(
 
 def _revise(state: State, event: Event, revision: int) -> Refusal | None:
     payload = event.payload
-    current = state.constitutions[-1]
+    bound = state.rules.bound_constitution
+    refusal = _judge_succession(state, event, revision) if bound else None
+    if refusal is not None:
+        return refusal
     named = payload.get("proposalPin")
     proposal = state.param_proposals.get(named) if type(named) is str else None
     if proposal is None or proposal.state != "effective":
         return refuse("constitution-without-effective-proposal", proposalPin=named)
-    given = _read_params(payload.get("params"))
-    if given is None:
+    params = _read_params(payload.get("params"))
+    if params is None:
         return need("params", "an object of integers")
-    params = current.params | given
-    if state.rules.bound_constitution:
-        refusal = _judge_revision(state, event, revision, proposal, given)
-        if refusal is not None:
-            return refusal
-        params = given
-    unknown = _unknown_algo(payload.get("algoVersions"))
-    if unknown:
-        return _not_authoritative(state, event, unknown)
+    refusal = _judge_use(state, proposal, params) if bound else None
+    refusal = refusal or _judge_algorithms(state, event)
+    if refusal is not None:
+        return refusal
     proposal.used_by = event.pin
-    _enact(state, event, revision, proposal.pin, params)
+    _enact(state, event, revision, proposal.pin, state.constitutions[-1].params | params)
     return None
 
 
-def _judge_revision(
-    state: State, event: Event, revision: int, proposal: ParamProposal, params: dict[str, int]
-) -> Refusal | None:
-    """Judge that a revision follows from the current constitution and its proposal (fault 11)."""
+def _judge_succession(state: State, event: Event, revision: int) -> Refusal | None:
+    """Judge that a revision follows the current constitution and is its issuer's (spec §1)."""
     current = state.constitutions[-1]
-    if event.sender != state.constitutions[0].sender:
-        return refuse("constitution-not-issuer", issuer=state.constitutions[0].sender)
     previous = event.payload.get("prevConstitution")
     if revision != current.revision + 1 or previous != current.pin:
         return refuse(
@@ -191,6 +187,15 @@ def _judge_revision(
             current=current.pin,
             currentRevision=current.revision,
         )
+    issuer = state.constitutions[0].sender
+    if event.sender != issuer:
+        return refuse("constitution-not-issuer", sender=event.sender, issuer=issuer)
+    return None
+
+
+def _judge_use(state: State, proposal: ParamProposal, params: dict[str, int]) -> Refusal | None:
+    """Judge that a revision uses its proposal once, in time, and to the letter (fault 11)."""
+    current = state.constitutions[-1]
     if proposal.used_by is not None:
         return refuse("param-proposal-used", usedBy=proposal.used_by)
     if proposal.target_constitution != current.pin:
@@ -198,7 +203,7 @@ def _judge_revision(
     wanted = current.params | proposal.changes
     if params != wanted:
         wrong = sorted(n for n in PARAM_RANGES if params.get(n) != wanted.get(n))
-        return refuse("constitution-mismatch", params=wrong)
+        return refuse("constitution-params-mismatch", params=wrong)
     return None
 
 
@@ -224,13 +229,8 @@ def _propose(state: State, event: Event) -> Refusal | None:
             return refuse("param-changes-invalid", changes=event.payload.get("changes"))
         changes = {}
     target = event.payload.get("targetConstitution")
-    limits = state.limits
-    voters = None
-    seats = limits.pool_k
-    if state.rules.param_snapshot:
-        voters = arbiter_pool(state, event.height)
-        seats = len(voters)
-    expires_at = event.height + limits.param_window
+    voters = arbiter_pool(state, event.height) if state.rules.param_snapshot else None
+    expires_at = later(event.height, state.limits.param_window)
     state.param_proposals[event.pin] = ParamProposal(
         pin=event.pin,
         sender=event.sender,
@@ -238,11 +238,15 @@ def _propose(state: State, event: Event) -> Refusal | None:
         changes=changes,
         opened_at=event.height,
         expires_at=expires_at,
-        needed=-(-2 * seats // 3),
+        needed=None if voters is None else _two_thirds(len(voters)),
         voters=voters,
     )
     heappush(state.due, Due(expires_at, state.seq, "param-proposal", event.pin))
     return None
+
+
+def _two_thirds(seats: int) -> int:
+    return -(-2 * seats // 3)
 
 
 def _read_changes(raw: object) -> dict[str, int] | None:
@@ -274,20 +278,38 @@ def _vote(state: State, event: Event) -> Refusal | None:
             proposalPin=named,
             state=None if proposal is None else proposal.state,
         )
+    sender = event.sender
+    snapshot = proposal.voters
+    if snapshot is None:
+        needed = _two_thirds(state.limits.pool_k)
+        if tier_at(state, sender, event.height) != "T2" or sender in proposal.votes:
+            return None  # the engines pass these over without a line (spec §1)
+    else:
+        needed = _two_thirds(len(snapshot))
+        refusal = _judge_voter(state, event, proposal, snapshot)
+        if refusal is not None:
+            return refusal
     approve = event.payload.get("approve")
     if type(approve) is not bool:
         return need("approve", "true or false")
-    sender = event.sender
-    voters = proposal.voters
-    if sender not in voters if voters is not None else tier_at(state, sender, event.height) != "T2":
-        return refuse("param-vote-outsider", sender=sender) if voters is not None else None
-    if sender in proposal.votes:
-        return refuse("duplicate-vote", proposalPin=named) if voters is not None else None
     proposal.votes[sender] = approve
     if approve:
         proposal.approve_count += 1
-        if proposal.approve_count >= proposal.needed:
+        if proposal.approve_count >= needed:
             proposal.state = "effective"
+    return None
+
+
+def _judge_voter(
+    state: State, event: Event, proposal: ParamProposal, snapshot: list[str]
+) -> Refusal | None:
+    sender = event.sender
+    if sender not in snapshot:
+        if tier_at(state, sender, event.height) == "T0":
+            return refuse("t0-review-only", tier="T0")
+        return refuse("param-vote-outsider", sender=sender)
+    if sender in proposal.votes:
+        return refuse("duplicate-param-vote", proposalPin=proposal.pin)
     return None
 
 

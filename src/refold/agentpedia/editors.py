@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from .event import integer
+from .event import integer, later
 from .reasons import Refusal, need, refuse
 from .rules import ENDORSEMENTS, ENDORSEMENTS_BOOTSTRAP
 from .state import Case, Editor, Register
@@ -46,7 +46,7 @@ def editor_named(state: State, name: str) -> Editor:
 
 def root_of(state: State, name: str) -> str:
     """Give the cluster root that counters go to; the id itself without an alias (spec §4)."""
-    return state.options.cluster_aliases.get(name, name)
+    return state.roots.get(name, name)
 
 
 def same_cluster(state: State, one: str, other: str) -> bool:
@@ -82,19 +82,22 @@ def draw(state: State, seed: str, height: int) -> list[str]:
 def apply_editor(state: State, event: Event) -> Refusal | None:
     """Fold one editor pin; its `editor` is listed even when the pin is refused (spec §3)."""
     name = event.payload.get("editor")
+    editor = editor_named(state, name) if type(name) is str else None
     action = event.payload.get("action")
-    if type(name) is not str:
-        return need("editor", "an editor id")
-    editor = editor_named(state, name)
     rule = _ACTIONS.get(action) if type(action) is str else None
     if rule is None:
         return refuse("editor-action-unknown", action=action)
+    if editor is None:
+        return need("editor", "an editor id")
     return rule(state, event, editor)
 
 
 def _challenge(state: State, event: Event, editor: Editor) -> Refusal | None:
-    if tier_at(state, event.sender, event.height) is None:
+    tier = tier_at(state, event.sender, event.height)
+    if tier is None:
         return refuse("unregistered", sender=event.sender)
+    if tier == "T0" and state.rules.t0_reviews_only:
+        return refuse("t0-review-only", tier=tier)
     state.cases[event.pin] = Case(event.pin, editor.id, event.sender, event.height, state.seq)
     return None
 
@@ -123,7 +126,8 @@ def _poc_response(state: State, event: Event, editor: Editor) -> Refusal | None:
         return refuse("poc-response-missing", responsePin=response)
     if state.rules.bound_registration and review.seq < case.seq:
         return refuse("poc-review-too-early", review=review.pin, challenge=case.pin)
-    case.response_pin = response
+    if response not in case.response_pins:
+        case.response_pins.append(response)
     return None
 
 
@@ -137,26 +141,31 @@ def _register(state: State, event: Event, editor: Editor) -> Refusal | None:
         event.sender != editor.id
         or case is None
         or case.editor != editor.id
-        or case.response_pin is None
-        or (state.rules.bound_registration and payload.get("responsePin") != case.response_pin)
+        or not case.response_pins
+        or (
+            state.rules.bound_registration and payload.get("responsePin") not in case.response_pins
+        )
     ):
         return refuse(
             "register-invalid",
             sender=event.sender,
             challengePin=named,
-            accepted=None if case is None else case.response_pin,
+            accepted=None if case is None else case.response_pins,
         )
     stake = payload.get("stake")
     amount = integer(stake.get("amountSat")) if isinstance(stake, dict) else None
-    txid = stake.get("txid") if isinstance(stake, dict) else None
-    if amount is None or type(txid) is not str:
-        return need("stake", "an object with a txid and a whole amountSat")
+    if not isinstance(stake, dict) or amount is None:
+        return need("stake", "an object with a whole amountSat")
     if amount < state.limits.stake_sat:
         return refuse("stake-insufficient", amountSat=amount, stakeAmountSat=state.limits.stake_sat)
+    txid = stake.get("txid")
     if state.rules.bound_registration:
+        if type(txid) is not str:
+            return need("stake", "an object with a txid")
         owner = state.stakes.setdefault(txid, editor.id)
         if owner != editor.id:
             return refuse("stake-reused", txid=txid, owner=owner)
+    txid = txid if type(txid) is str else None
     state.registers[event.pin] = Register(event.pin, editor.id, event.height, txid, amount)
     editor.registers.append(event.pin)
     return None
@@ -190,7 +199,7 @@ def _endorse(state: State, event: Event, editor: Editor) -> Refusal | None:
 def _suspend(state: State, event: Event, editor: Editor) -> Refusal | None:
     if not _sanctioned(state, event, editor):
         return refuse("suspend-unauthorized", rulingPin=event.payload.get("rulingPin"))
-    editor.suspended_until = event.height + state.limits.suspension
+    editor.suspended_until = later(event.height, state.limits.suspension)
     return None
 
 

@@ -57,6 +57,11 @@ def position(event: Event) -> tuple[int, int, str]:
     return (event.height, event.tx_index, event.pin)
 
 
+def later(height: int, blocks: int) -> int:
+    """Give the height so many blocks on, at most `MAX_INTEGER`, which no chain reaches."""
+    return min(height + blocks, MAX_INTEGER)
+
+
 def integer(value: object) -> int | None:
     """Read a JSON number as an integer: 1, 1.0 and 1e0 are 1; booleans and fractions are none.
 

@@ -68,7 +68,8 @@ class Fold:
     """A fold in progress: give it events in ascending order, take views at any height."""
 
     def __init__(self, rules: Rules = PRD, options: Options | None = None) -> None:
-        self.state = State(rules, options or Options())
+        options = options or Options()
+        self.state = State(rules, options, roots=_roots(options.cluster_aliases))
 
     @property
     def rules(self) -> Rules:
@@ -169,6 +170,19 @@ class Fold:
         fold = cls.__new__(cls)
         fold.state = snapshot.state
         return fold
+
+
+def _roots(aliases: Mapping[str, str]) -> dict[str, str]:
+    """Follow aliases of aliases to the end; in a loop the smallest id is the root."""
+    roots: dict[str, str] = {}
+    for name in aliases:
+        chain = [name]
+        while chain[-1] in aliases and aliases[chain[-1]] not in chain:
+            chain.append(aliases[chain[-1]])
+        last = chain[-1]
+        loop = chain[chain.index(aliases[last]) :] if last in aliases else [last]
+        roots[name] = min(loop)
+    return roots
 
 
 def _judge(state: State, event: Event, fault: Fault | None) -> Refusal | None:

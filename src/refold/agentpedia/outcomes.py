@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from .editors import editor_named
 from .entries import end_freeze, entry_at, resolve, restore_version
+from .event import later
 from .reputation import ABSENCE_TENTHS, overturn
 from .rules import RULING_DELTAS
 
 if TYPE_CHECKING:
-    from .state import Params, Proposal, State
+    from .state import Entry, Params, Proposal, State
 
 CLEARING = ("dismiss", "confirm-goodfaith")
 """Outcomes that speak for the challenged version (spec §6)."""
@@ -50,22 +51,27 @@ def _decide(state: State, proposal: Proposal) -> None:
 
 def _judge_editor(state: State, proposal: Proposal) -> None:
     """Personal rulings: reputation, and for a ban the registry. Slashing is honorary (PRD §8)."""
-    assert proposal.params.editor is not None
-    editor = editor_named(state, proposal.params.editor)
+    editor = editor_named(state, proposal.params.editor or "")
     editor.reputation += RULING_DELTAS[proposal.outcome]
     if proposal.outcome == "ban-editor":
         editor.banned = True
 
 
-def _may_touch_freeze(state: State, proposal: Proposal) -> bool:
+def _entry_of(state: State, proposal: Proposal) -> Entry:
+    """Give the record a proposal acts on: under `deployed` whatever its key holds by now."""
+    if state.rules.checked_transfers:
+        return state.records[proposal.record]
+    return state.records[state.keys[proposal.entry_key]]
+
+
+def _may_touch_freeze(state: State, entry: Entry, proposal: Proposal) -> bool:
     """Tell whether a proposal may end the freeze its entry is in (fault 16)."""
-    entry = state.records[proposal.record]
     return not state.rules.bound_freezes or proposal.during_freeze == entry.frozen_at
 
 
 def _set_status(state: State, proposal: Proposal) -> None:
-    entry = state.records[proposal.record]
-    if entry.status == "frozen" and not _may_touch_freeze(state, proposal):
+    entry = _entry_of(state, proposal)
+    if entry.status == "frozen" and not _may_touch_freeze(state, entry, proposal):
         return
     outcome = proposal.outcome
     if outcome == "protect":
@@ -73,16 +79,16 @@ def _set_status(state: State, proposal: Proposal) -> None:
     elif outcome == "unprotect" or entry.status == "frozen":
         end_freeze(state, entry, "normal")
     mode = "lww" if outcome == "unprotect" else proposal.params.display_mode
-    if mode is not None:
+    if mode == "lww" or mode == "reviewed":
         entry.display_mode = mode
         entry.passed = entry.head if mode == "reviewed" else None
 
 
 def _revert_to(state: State, proposal: Proposal, height: int) -> None:
-    entry = state.records[proposal.record]
-    assert proposal.params.revert_to is not None
-    target = resolve(state, proposal.params.revert_to)
-    if target is None:
+    entry = _entry_of(state, proposal)
+    named = proposal.params.revert_to
+    target = None if named is None else resolve(state, named)
+    if target is None or state.records[target.record] is not entry:
         return
     if state.rules.settled_signals:
         overturn(state, entry, target, proposal.sender)
@@ -96,7 +102,9 @@ def _revert_to(state: State, proposal: Proposal, height: int) -> None:
         author=proposal.sender,
         height=height,
     )
-    if entry.status == "frozen" and state.rules.bound_freezes and _may_touch_freeze(state, proposal):
+    if entry.status == "frozen" and state.rules.bound_freezes and _may_touch_freeze(
+        state, entry, proposal
+    ):
         end_freeze(state, entry, "normal")
 
 
@@ -136,8 +144,8 @@ def close_by_expiry(state: State, proposal: Proposal) -> None:
     proposal.state = "voided"
     challenge = state.challenges[proposal.challenge_pin]
     challenge.open_proposal = None
-    entry = state.records[proposal.record]
-    if entry.status == "frozen" and _may_touch_freeze(state, proposal):
+    entry = _entry_of(state, proposal)
+    if entry.status == "frozen" and _may_touch_freeze(state, entry, proposal):
         if proposal.baseline_rev is not None:
             entry.head = proposal.baseline_rev
         end_freeze(state, entry, "normal")
@@ -152,4 +160,4 @@ def _charge_absent(state: State, proposal: Proposal) -> None:
         editor = editor_named(state, name)
         if name not in proposal.votes and now >= editor.pool_suspended_until:
             editor.reputation += ABSENCE_TENTHS
-            editor.pool_suspended_until = now + state.limits.suspension
+            editor.pool_suspended_until = later(now, state.limits.suspension)

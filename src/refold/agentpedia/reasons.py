@@ -81,8 +81,13 @@ REASONS: dict[str, Reason] = {
     ),
     "constitution-mismatch": _r(
         "spec §1",
-        "Revision, previous constitution or params do not follow from the current one.",
-        "Count up by one, cite the current pin, change exactly what the proposal says.",
+        "Revision or previous constitution do not follow from the current one.",
+        "Count up by one and cite the current constitution's pin.",
+    ),
+    "constitution-params-mismatch": _r(
+        "spec §1",
+        "The params are not the current ones changed exactly by the proposal.",
+        "Change what the proposal says, and nothing else.",
     ),
     "constitution-not-issuer": _r(
         "PRD §4.7", "Only the issuer of the genesis pins revisions.", "Ask the genesis issuer."
@@ -103,6 +108,9 @@ REASONS: dict[str, Reason] = {
     ),
     "param-vote-on-closed": _r(
         "PRD §4.7", "There is no such open param-proposal.", "Vote inside the challenge window."
+    ),
+    "duplicate-param-vote": _r(
+        "spec §1", "The sender has voted on these changes; the first vote counts.", "Nothing would."
     ),
     "param-vote-outsider": _r(
         "spec §1", "The voter is not in the proposal's snapshot of the pool.", "Nothing would."

@@ -5,10 +5,11 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from .state import Due, Editor, Entry, State, Version
+from .event import later
+from .state import Due
 
 if TYPE_CHECKING:
-    from .state import Tier
+    from .state import Editor, Entry, State, Tier, Version
 
 SETTLE_DAYS = 7
 """A rev earns its credit when nothing overturned it for a week, longer than any default window."""
@@ -18,7 +19,7 @@ REVIEWS_PER_SIGNAL = 2
 """Reviews are cheaper to make than revs, so it takes two."""
 HALVES = 2
 """A signal earned at T0 or T0+ is one half, later two; two halves make `SIGNAL_TENTHS` (PRD §6)."""
-OVERTURNED_TENTHS = -2
+OVERTURNED_FACTOR = 2
 """An overturned rev costs twice what it would have earned."""
 ABSENCE_TENTHS = -10
 """An arbiter's absence costs as much as a warning (PRD §6)."""
@@ -31,7 +32,7 @@ def await_credit(state: State, entry: Entry, version: Version, tier: Tier) -> No
     if live is None:
         live = entry.live[version.author] = []
     live.append(version.id)
-    due = version.height + SETTLE_DAYS * state.options.blocks_per_day
+    due = later(version.height, SETTLE_DAYS * state.options.blocks_per_day)
     heappush(state.due, Due(due, version.seq, "signal", version.id))
 
 
@@ -70,8 +71,10 @@ def overturn(state: State, entry: Entry, target: Version, by: str) -> None:
     for author in [name for name in entry.live if name != by]:
         mine = entry.live[author]
         while mine and state.versions[mine[-1]].seq > target.seq:
-            state.versions[mine.pop()].credit = 0
-            state.editors[author].reputation += OVERTURNED_TENTHS
+            version = state.versions[mine.pop()]
+            cost = version.credit * OVERTURNED_FACTOR * SIGNAL_TENTHS // HALVES
+            state.editors[author].reputation -= cost
+            version.credit = 0
         if not mine:
             del entry.live[author]
 

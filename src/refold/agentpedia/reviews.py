@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .event import Event
     from .state import State
 
-SCORES = range(1, 6)
-"""A review gives one to five (PRD §4.5)."""
 PASSING_SCORE = 4
 """A review passes a version, and counts towards featured, from here on (spec §6, §9)."""
 
@@ -32,10 +30,8 @@ def apply_review(state: State, event: Event) -> Refusal | None:
     if version.author == event.sender:
         return refuse("self-review", author=version.author)
     score = integer(event.payload.get("score"))
-    if score not in SCORES:
-        if state.rules.settled_signals:
-            return need("score", "a whole number from 1 to 5")
-        score = None
+    if score is None and state.rules.settled_signals:
+        return need("score", "a whole number from 1 to 5")
     tier = tier_at(state, event.sender, event.height)
     independent = not same_cluster(state, event.sender, version.author)
     by_t2 = independent and tier == "T2"

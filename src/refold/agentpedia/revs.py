@@ -57,9 +57,7 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
     if fault is not None:
         return refuse(fault.reason)
     kind = payload.get("type")
-    if type(kind) is not str:
-        return need("type", "a rev type")
-    rule = _TYPES.get(kind)
+    rule = _TYPES.get(kind) if type(kind) is str else None
     if rule is None:
         return refuse("rev-type-unknown", type=kind)
     head_before = None if entry is None else entry.head
@@ -121,13 +119,10 @@ def _create(state: State, rev: Rev) -> Refusal | None:
         )
     if type(payload.get("contentHash")) is not str:
         return need("contentHash", "a hash")
-    refusal = _names_are_text(rev)
-    if refusal is not None:
-        return refusal
     state.keys[rev.key] = len(state.records)
     entry = Entry([rev.key], rev.event.pin)
     state.records.append(entry)
-    _write(state, rev, entry)
+    _write(state, rev, entry, None)
     return None
 
 
@@ -137,25 +132,19 @@ def _edit(state: State, rev: Rev) -> Refusal | None:
         return refuse("edit-without-entry", entryKey=rev.key)
     if type(payload.get("contentHash")) is not str:
         return need("contentHash", "a hash")
-    refusal = _names_are_text(rev)
-    if refusal is not None:
-        return refusal
-    declared = canonical_name(state, payload.get("basedOn"))  # type: ignore[arg-type]
+    named, based_on = payload.get("parentRev"), payload.get("basedOn")
+    if named is not None and type(named) is not str:
+        return need("parentRev", "a pin id or null")
+    if based_on is not None and type(based_on) is not str:
+        return need("basedOn", "a pin id or null")
+    declared = canonical_name(state, based_on)
     if declared is not None and declared != entry.head:
         entry.contests.append(Contest(rev.event.pin, entry.head, declared))
-    _write(state, rev, entry)
+    _write(state, rev, entry, canonical_name(state, named))
     return None
 
 
-def _names_are_text(rev: Rev) -> Refusal | None:
-    for member in ("parentRev", "basedOn"):
-        named = rev.event.payload.get(member)
-        if named is not None and type(named) is not str:
-            return need(member, "a pin id or null")
-    return None
-
-
-def _write(state: State, rev: Rev, entry: Entry) -> None:
+def _write(state: State, rev: Rev, entry: Entry, parent_rev: str | None) -> None:
     """Make a version of a create or edit, and make it the head."""
     pin, payload = rev.event.pin, rev.event.payload
     title, text = payload.get("title"), payload.get("content")
@@ -170,7 +159,7 @@ def _write(state: State, rev: Rev, entry: Entry) -> None:
         author=rev.editor.id,
         height=rev.event.height,
         content_hash=payload["contentHash"],  # type: ignore[arg-type]
-        parent_rev=canonical_name(state, payload.get("parentRev")),  # type: ignore[arg-type]
+        parent_rev=parent_rev,
         equivalent_of=None,
         title=title if type(title) is str else "",
         size=None if text is None else utf8_length(text),
@@ -202,6 +191,9 @@ def _revert(state: State, rev: Rev) -> Refusal | None:
         return need("contentHash", "a hash")
     if content_hash != target.content_hash:
         return refuse("revert-hash-mismatch", given=content_hash, target=target.content_hash)
+    claim = event.payload.get("claim")
+    if claim is not None and not isinstance(claim, dict):
+        return need("claim", "an object or null")
     if state.rules.settled_signals:
         reputation.overturn(state, entry, target, event.sender)
     restore_version(
@@ -225,7 +217,7 @@ def _redirect(state: State, rev: Rev) -> Refusal | None:
     if type(slug) is not str:
         return need("redirectTo", "a slug")
     target = f"{rev.lang}:{slug}"
-    if state.rules.checked_redirects and target == rev.key:
+    if state.rules.checked_redirects and state.keys.get(target) == state.keys[rev.key]:
         return refuse("redirect-self", redirectTo=target)
     if target not in state.keys:
         return refuse("redirect-target-missing", redirectTo=target)

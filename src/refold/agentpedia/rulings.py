@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from .editors import draw, tier_at
 from .entries import key_of, resolve
+from .event import later
 from .outcomes import close_by_expiry, take_effect, transfer_fault
 from .reasons import Refusal, need, refuse
 from .rules import OUTCOMES, RULING_DELTAS
 from .state import Due, Params, Proposal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .event import Event
     from .state import Challenge, Entry, State
 
@@ -40,21 +43,25 @@ def _propose(state: State, event: Event) -> Refusal | None:
     if type(named) is not str:
         return need("challengePin", "a pin id")
     challenge = state.challenges.get(named)
-    if challenge is None:
+    if challenge is None or resolve(state, challenge.target) is None:
         return refuse("ruling-challenge-missing", challengePin=named)
     if payload.get("seed") != named:
         return refuse("ruling-seed-mismatch", seed=payload.get("seed"), challengePin=named)
     version = state.versions[challenge.target]
     entry = state.records[version.record]
     baseline = payload.get("baselineRev")
-    refusal = _judge_baseline(state, entry, baseline) or _judge_challenge(state, challenge)
+    refusal = _judge_challenge(state, challenge) or _judge_baseline(state, entry, baseline)
     if refusal is not None:
         return refusal
-    outcome = payload.get("outcome")
+    raw, outcome = payload.get("params"), payload.get("outcome")
+    if raw is not None and not isinstance(raw, dict):
+        return need("params", "an object or null")
     if type(outcome) is not str or outcome not in OUTCOMES:
         return need("outcome", "one of the eleven outcomes")
-    params = _read_params(payload.get("params"))
-    refusal = _judge_params(state, outcome, params, version.record)
+    params = _read_params(raw or {})
+    refusal = _judge_display_mode(state, outcome, raw or {}) or _judge_params(
+        state, outcome, params, version.record
+    )
     if refusal is not None:
         return refusal
     _open(state, event, challenge, outcome, params)
@@ -83,10 +90,8 @@ def _judge_challenge(state: State, challenge: Challenge) -> Refusal | None:
     return None
 
 
-def _read_params(raw: object) -> Params:
+def _read_params(raw: Mapping[str, object]) -> Params:
     """Read what has the right type; what has not counts as missing."""
-    if not isinstance(raw, dict):
-        return Params()
 
     def text(member: str) -> str | None:
         value = raw.get(member)
@@ -113,7 +118,7 @@ def _judge_params(state: State, outcome: str, params: Params, record: int) -> Re
     elif outcome in {"protect", "unprotect"}:
         missing = "protected" if params.protected is None else ""
     elif outcome == "transfer-slug":
-        if params.from_entry is None or params.to_entry is None:
+        if not params.from_entry or not params.to_entry:
             missing = "fromEntry, toEntry"
     elif outcome in RULING_DELTAS and params.editor is None:
         missing = "editor"
@@ -123,12 +128,14 @@ def _judge_params(state: State, outcome: str, params: Params, record: int) -> Re
         fault = transfer_fault(state, params)
         if fault:
             return refuse(fault, fromEntry=params.from_entry, toEntry=params.to_entry)
-    if state.rules.display_modes and params.display_mode is not None:
-        return _judge_display_mode(outcome, params.display_mode)
     return None
 
 
-def _judge_display_mode(outcome: str, mode: str) -> Refusal | None:
+def _judge_display_mode(state: State, outcome: str, raw: Mapping[str, object]) -> Refusal | None:
+    """Judge displayMode: with a ruling on status alone, `reviewed` only with protect (PRD §4.5)."""
+    mode = raw.get("displayMode")
+    if mode is None or not state.rules.display_modes:
+        return None
     if mode not in DISPLAY_MODES:
         return need("params/displayMode", "lww, reviewed or null")
     if outcome == "protect" or (mode == "lww" and outcome in {"unprotect", "unfreeze"}):
@@ -145,7 +152,7 @@ def _open(
     drawn = state.options.arbiter_overrides.get(event.pin)
     if drawn is None:
         drawn = draw(state, challenge.pin, event.height)
-    expires_at = event.height + state.limits.vote_window
+    expires_at = later(event.height, state.limits.vote_window)
     state.proposals[event.pin] = Proposal(
         pin=event.pin,
         sender=event.sender,
@@ -175,19 +182,16 @@ def _vote(state: State, event: Event) -> Refusal | None:
             proposalPin=named,
             state=None if proposal is None else proposal.state,
         )
+    sender = event.sender
+    drawn = sender in proposal.arbiters
+    tier = None if drawn else tier_at(state, sender, event.height)
+    if tier == "T0" and state.rules.t0_reviews_only:
+        return refuse("t0-review-only", tier=tier)
+    if sender in proposal.votes:
+        return refuse("duplicate-vote", proposalPin=named)
     approve = event.payload.get("approve")
     if type(approve) is not bool:
         return need("approve", "true or false")
-    sender = event.sender
-    drawn = sender in proposal.arbiters
-    if not drawn and state.rules.t0_reviews_only:
-        tier = tier_at(state, sender, event.height)
-        if tier is None:
-            return refuse("unregistered", sender=sender)
-        if tier == "T0":
-            return refuse("t0-review-only", tier=tier)
-    if sender in proposal.votes:
-        return refuse("duplicate-vote", proposalPin=named)
     proposal.votes[sender] = approve
     if approve and drawn:
         proposal.approve_count += 1

@@ -182,7 +182,7 @@ class ParamProposal(msgspec.Struct, gc=False, rename="camel"):
     changes: dict[str, int]
     opened_at: int
     expires_at: int
-    needed: int
+    needed: int | None
     voters: list[str] | None
     votes: dict[str, bool] = {}
     approve_count: int = 0
@@ -198,7 +198,7 @@ class Case(msgspec.Struct, gc=False, rename="camel"):
     sender: str
     height: int
     seq: int
-    response_pin: str | None = None
+    response_pins: list[str] = []
 
 
 class Register(msgspec.Struct, gc=False, rename="camel"):
@@ -207,7 +207,7 @@ class Register(msgspec.Struct, gc=False, rename="camel"):
     pin: str
     editor: str
     height: int
-    txid: str
+    txid: str | None
     amount_sat: int
     endorsers: list[str] = []
 
@@ -279,6 +279,7 @@ class State(msgspec.Struct, rename="camel"):
     rules: Rules
     options: Options
     seq: int = 0
+    roots: dict[str, str] = {}
     last: tuple[int, int, str] = (-1, -1, "")
     clock: int = -1
     founders: list[str] = []

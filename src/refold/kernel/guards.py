@@ -30,7 +30,7 @@ def guard_json(data: bytes, *, max_bytes: int, max_depth: int) -> None:
     if data.count(b"[") + data.count(b"{") <= max_depth:
         return
     depth = json_depth(data)
-    if depth > max_depth:
+    if depth >= max_depth:
         raise InputError(
             "too-deep", f"nesting of {depth}, at most {max_depth} is read", "flatten the arrays"
         )
@@ -46,4 +46,4 @@ def json_depth(data: bytes) -> int:
     unescaped = data.replace(rb"\\", b"").replace(rb"\"", b"")
     outside = b"".join(unescaped.split(b'"')[::2])
     steps = array("b", outside.translate(_STEPS, _NO_BRACKETS))
-    return max(accumulate(steps), default=0)
+    return max(accumulate(steps, initial=0))
