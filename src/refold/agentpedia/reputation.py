@@ -28,10 +28,7 @@ ABSENCE_TENTHS = -10
 def await_credit(state: State, entry: Entry, version: Version, tier: Tier) -> None:
     """Open the credit of a create or edit; it settles in a week unless it is overturned."""
     version.credit = weight_of(tier)
-    live = entry.live.get(version.author)
-    if live is None:
-        live = entry.live[version.author] = []
-    live.append(version.id)
+    entry.unsettled.append(version.id)
     due = later(version.height, SETTLE_DAYS * state.options.blocks_per_day)
     heappush(state.due, Due(due, version.seq, "signal", version.id))
 
@@ -52,31 +49,28 @@ def earn(editor: Editor, halves: int) -> None:
 def settle(state: State, version_id: str) -> None:
     """Pay the credit of a rev whose week is over, if nothing took it away."""
     version = state.versions[version_id]
-    if not version.credit:
-        return
-    live = state.records[version.record].live
-    mine = live[version.author]
-    mine.pop(0)  # credits of one author in one entry settle in the order they were opened
-    if not mine:
-        del live[version.author]
-    earn(state.editors[version.author], version.credit)
-    version.credit = 0
+    if version.credit:
+        del state.records[version.record].unsettled[0]  # they settle in the order they were opened
+        earn(state.editors[version.author], version.credit)
+        version.credit = 0
 
 
 def overturn(state: State, entry: Entry, target: Version, by: str) -> None:
     """Take away the unsettled revs of others that came after the version returned to.
 
-    What is settled already costs nothing any more, so the walk only meets what it removes.
+    What is settled costs nothing any more. The walk removes what it meets but for the reverter's
+    own revs of the last week, and those the constitution's rate bounds.
     """
-    for author in [name for name in entry.live if name != by]:
-        mine = entry.live[author]
-        while mine and state.versions[mine[-1]].seq > target.seq:
-            version = state.versions[mine.pop()]
-            cost = version.credit * OVERTURNED_FACTOR * SIGNAL_TENTHS // HALVES
-            state.editors[author].reputation -= cost
-            version.credit = 0
-        if not mine:
-            del entry.live[author]
+    unsettled, own = entry.unsettled, []
+    while unsettled and state.versions[unsettled[-1]].seq > target.seq:
+        version = state.versions[unsettled.pop()]
+        if version.author == by:
+            own.append(version.id)
+            continue
+        cost = version.credit * OVERTURNED_FACTOR * SIGNAL_TENTHS // HALVES
+        state.editors[version.author].reputation -= cost
+        version.credit = 0
+    unsettled.extend(reversed(own))
 
 
 def count_review(editor: Editor, tier: Tier) -> None:

@@ -113,7 +113,7 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     passed: str | None = None
     writers: list[str] = []
     weights: list[Weight] = []
-    live: dict[str, list[str]] = {}
+    unsettled: list[str] = []
 
 
 class Review(msgspec.Struct, frozen=True, gc=False, rename="camel"):

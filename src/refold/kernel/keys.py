@@ -128,7 +128,9 @@ def _parse_form(what: str, given: str | bytes, size: int) -> bytes:
     if isinstance(given, bytes) and len(given) == size:
         return given
     raise InputError(
-        f"{what}-form", f"the {what} is not {size} bytes", f"give {2 * size} lower-case hex digits"
+        f"{what}-form",
+        f"the {what} is neither {size} bytes nor {2 * size} lower-case hex digits",
+        "leave out prefixes, spaces and capitals",
     )
 
 

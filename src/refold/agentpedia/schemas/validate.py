@@ -100,7 +100,7 @@ def check(name: str, payload: object) -> Violation | None:
 def _validator(name: str) -> jsonschema_rs.Draft7Validator:
     # The linear-time engine: a hostile text cannot make a pattern backtrack.
     linear = jsonschema_rs.RegexOptions()
-    return jsonschema_rs.Draft7Validator(schema(name), pattern_options=linear, offline=True)
+    return jsonschema_rs.Draft7Validator(schema(name), pattern_options=linear)
 
 
 @cache
@@ -122,8 +122,8 @@ def _violation(name: str, payload: object, error: jsonschema_rs.ValidationError)
         case rule:
             expectation = _EXPECTATIONS[rule].format(_alternatives(error.kind.value))
             message = f"{expectation}, not {_shown(_value_at(payload, path))}"
-    if error.evaluation_path[0] == "allOf":
-        message += f" ({_conditions(name)[int(error.evaluation_path[1])]})"
+    if error.schema_path[0] == "allOf":
+        message += f" ({_conditions(name)[int(error.schema_path[1])]})"
     return Violation(json_pointer(path), rule, message)
 
 

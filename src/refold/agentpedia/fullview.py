@@ -1,0 +1,289 @@
+"""The full view, and the digest that two indexers compare (docs/agentpedia-view.md).
+
+Every value here is built of texts without lone surrogates, integers up to ±(2^53 - 1), booleans
+and null, under fixed member names, so that sorted JSON is its canonical form; a test holds it
+against `refold.kernel.canonical`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from .editors import tier_of
+from .reviews import PASSING_SCORE
+from .view import Json, plate_of, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .state import Editor, Entry, ParamProposal, Proposal, State, Version
+
+STUB_BYTES = 512
+"""A head with less inline text than this is a stub (spec §9)."""
+
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def full_view(state: State, tip: int) -> dict[str, Json]:
+    """Give all sections: section → key → value. Tiers are those at the tip."""
+    view: dict[str, Json] = {}
+    for section, key, value in records(state, tip):
+        view.setdefault(section, {})[key] = value
+    return view
+
+
+def view_digest(state: State, tip: int) -> str:
+    """Give the digest of the full view in lower-case hex (spec §10)."""
+    return sha256(b"".join(digest_lines(state, tip))).hexdigest()
+
+
+def digest_lines(state: State, tip: int) -> list[bytes]:
+    """Give the sorted lines whose hash is the digest; each ends with a newline."""
+    lines = [
+        f"{section}\t{key}\t{sha256(_encode(value)).hexdigest()}\n".encode()
+        for section, key, value in records(state, tip)
+    ]
+    lines.sort()
+    return lines
+
+
+def records(state: State, tip: int) -> Iterator[tuple[str, str, Json]]:
+    """Give every record of the full view as (section, key, value), in no particular order."""
+    yield "fold", "fold", _fold(state)
+    for constitution in state.constitutions:
+        yield "constitution", constitution.pin, msgspec.to_builtins(constitution)
+    for key, index in state.keys.items():
+        yield "entry", key, _record(state, state.records[index], key)
+    for entry in state.records:
+        if not entry.keys:
+            yield "displaced", entry.history[0], _record(state, entry, None)
+    for editor in state.editors.values():
+        yield "editor", editor.id, _editor(state, editor, tip)
+    for proposal in state.proposals.values():
+        yield "proposal", proposal.pin, _proposal(proposal)
+    for change in state.param_proposals.values():
+        yield "param-proposal", change.pin, _param_proposal(change)
+    for challenge in state.challenges.values():
+        yield (
+            "challenge",
+            challenge.pin,
+            {
+                "pin": challenge.pin,
+                "sender": challenge.sender,
+                "target": challenge.target,
+                "outcome": challenge.outcome,
+            },
+        )
+    for review in state.reviews.values():
+        yield (
+            "review",
+            review.pin,
+            {
+                "pin": review.pin,
+                "sender": review.sender,
+                "target": review.target,
+                "score": review.score,
+                "byT2": review.by_t2,
+            },
+        )
+    for case in state.cases.values():
+        yield (
+            "case",
+            case.pin,
+            {
+                "pin": case.pin,
+                "editor": case.editor,
+                "sender": case.sender,
+                "height": case.height,
+                "responsePins": case.response_pins,
+            },
+        )
+    for register in state.registers.values():
+        yield "register", register.pin, msgspec.to_builtins(register)
+    for grave in state.graveyard:
+        yield (
+            "grave",
+            grave.pin,
+            {
+                "pin": grave.pin,
+                "reason": grave.reason,
+                "entryKey": grave.entry_key or None,
+                "title": grave.title if grave.entry_key else None,
+            },
+        )
+
+
+def _fold(state: State) -> Json:
+    return {
+        "rules": state.rules.name,
+        "genesis": state.constitutions[0].pin if state.constitutions else None,
+        "notAuthoritativeFrom": state.not_authoritative_from,
+        "founders": state.founders,
+    }
+
+
+def _record(state: State, entry: Entry, key: str | None) -> Json:
+    versions = [state.versions[name] for name in entry.history if name in state.versions]
+    authors = Counter(version.author for version in versions)
+    display_head = display_head_of(state, entry)
+    return {
+        "head": entry.head,
+        "displayHead": display_head,
+        "displayMode": entry.display_mode,
+        "status": entry.status,
+        "quality": quality_of(state, entry),
+        "history": entry.history,
+        "disputed": sorted(entry.disputed),
+        "contests": [
+            {"pin": c.pin, "expected": c.expected, "declared": c.declared} for c in entry.contests
+        ],
+        "redirect": None if key is None else plate_of(state, key, entry),
+        "frozenAt": entry.frozen_at,
+        "baselineRev": entry.baseline_rev,
+        "writers": entry.writers,
+        "awaitingReview": awaiting_review(state, entry, display_head),
+        "authors": [{"editor": name, "versions": authors[name]} for name in sorted(authors)],
+        "versions": [_version(version) for version in versions],
+    }
+
+
+def display_head_of(state: State, entry: Entry) -> str:
+    """Give what readers see: the baseline of a frozen entry, the last that passed of a reviewed
+    one, else the head (spec §6)."""
+    if entry.status == "frozen" and entry.baseline_rev is not None:
+        return entry.baseline_rev
+    if entry.display_mode == "reviewed":
+        for name in reversed(entry.history):
+            if name == entry.passed or _passed_review(state, entry, name):
+                return name
+    return entry.head
+
+
+def _passed_review(state: State, entry: Entry, name: str) -> bool:
+    version = state.versions.get(name)
+    if version is None:
+        return False
+    return version.approved and not version.condemned and name not in entry.disputed
+
+
+def awaiting_review(state: State, entry: Entry, display_head: str) -> list[str]:
+    """Give the versions after the displayed one of an entry in review mode, in order (spec §6)."""
+    if entry.display_mode != "reviewed" or entry.status == "frozen":
+        return []
+    history = entry.history
+    after = len(history) - history[::-1].index(display_head) if display_head in history else 0
+    return [name for name in history[after:] if name in state.versions]
+
+
+def quality_of(state: State, entry: Entry) -> str:
+    """Give the quality level: protected, featured, normal or stub (spec §9)."""
+    if entry.status == "protected":
+        return "protected"
+    head = state.versions.get(entry.head)
+    if head is None:
+        return "normal"
+    if is_featured(state, entry, head):
+        return "featured"
+    return "stub" if head.size is not None and head.size < STUB_BYTES else "normal"
+
+
+def is_featured(state: State, entry: Entry, head: Version) -> bool:
+    """Tell whether a head's good reviews by T2 editors carry it to featured (PRD §5.6)."""
+    said = state.reviews_of.get(head.id)
+    if said is None or head.id in entry.disputed:
+        return False
+    latest = (state.reviews[pin] for pin in said.values())
+    good = [r for r in latest if r.by_t2 and r.score is not None and r.score >= PASSING_SCORE]
+    if len(good) < state.limits.featured_reviews:
+        return False
+    weight = sum(max(state.editors[review.sender].reputation, 0) for review in good)
+    return weight >= state.limits.featured_tenths
+
+
+def _version(version: Version) -> Json:
+    return {
+        "id": version.id,
+        "author": version.author,
+        "height": version.height,
+        "contentHash": version.content_hash,
+        "parentRev": version.parent_rev,
+        "entryKey": version.entry_key,
+        "equivalentOf": version.equivalent_of,
+        "title": version.title,
+        "size": version.size,
+        "refsFound": version.refs_found,
+    }
+
+
+def _editor(state: State, editor: Editor, tip: int) -> Json:
+    return {
+        "id": editor.id,
+        "status": status_of(editor),
+        "tier": tier_of(editor, state.limits, tip),
+        "reputation": editor.reputation,
+        "validRevs": editor.valid_revs,
+        "registeredAt": editor.registered_at,
+        "founder": editor.founder,
+        "revoked": editor.revoked,
+        "banned": editor.banned,
+        "suspendedUntil": editor.suspended_until,
+        "poolSuspendedUntil": editor.pool_suspended_until,
+        "registers": editor.registers,
+        "endorsedBy": editor.endorsed_by,
+        "validReviews": editor.valid_reviews,
+        "halfSignals": editor.half_signals,
+    }
+
+
+def _votes(votes: dict[str, bool]) -> list[Json]:
+    return [{"editor": name, "approve": approve} for name, approve in votes.items()]
+
+
+def _proposal(proposal: Proposal) -> Json:
+    params = proposal.params
+    return {
+        "pin": proposal.pin,
+        "sender": proposal.sender,
+        "challengePin": proposal.challenge_pin,
+        "outcome": proposal.outcome,
+        "params": {
+            "revertTo": params.revert_to,
+            "fromEntry": params.from_entry,
+            "toEntry": params.to_entry,
+            "editor": params.editor,
+            "protected": params.protected,
+            "displayMode": params.display_mode,
+        },
+        "entryKey": proposal.entry_key,
+        "baselineRev": proposal.baseline_rev,
+        "duringFreeze": proposal.during_freeze,
+        "openedAt": proposal.opened_at,
+        "expiresAt": proposal.expires_at,
+        "arbiters": proposal.arbiters,
+        "votes": _votes(proposal.votes),
+        "approveCount": proposal.approve_count,
+        "state": proposal.state,
+    }
+
+
+def _param_proposal(proposal: ParamProposal) -> Json:
+    return {
+        "pin": proposal.pin,
+        "sender": proposal.sender,
+        "targetConstitution": proposal.target_constitution,
+        "changes": [
+            {"param": name, "value": proposal.changes[name]} for name in sorted(proposal.changes)
+        ],
+        "openedAt": proposal.opened_at,
+        "expiresAt": proposal.expires_at,
+        "needed": proposal.needed,
+        "voters": proposal.voters,
+        "votes": _votes(proposal.votes),
+        "approveCount": proposal.approve_count,
+        "state": proposal.state,
+        "usedBy": proposal.used_by,
+    }
