@@ -5,15 +5,15 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from .editors import arbiter_pool, editor_named, tier_at
-from .event import integer, later
-from .reasons import Refusal, need, refuse
-from .rules import ALGO_VERSIONS, POC_WINDOW_MINUTES, TENTHS
-from .state import Constitution, Due, Limits, ParamProposal
+from refold.agentpedia.editors import arbiter_pool, editor_named, tier_at
+from refold.agentpedia.event import integer, later
+from refold.agentpedia.reasons import Refusal, need, refuse
+from refold.agentpedia.rules import ALGO_VERSIONS, POC_WINDOW_MINUTES, TENTHS
+from refold.agentpedia.state import Constitution, Due, Limits, ParamProposal
 
 if TYPE_CHECKING:
-    from .event import Event
-    from .state import Options, State
+    from refold.agentpedia.event import Event
+    from refold.agentpedia.state import Options, State
 
 PARAM_RANGES: dict[str, tuple[int, int | None]] = {
     "challengeWindowHours": (1, 720),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from .event import integer, later
-from .reasons import Refusal, need, refuse
-from .rules import ENDORSEMENTS, ENDORSEMENTS_BOOTSTRAP
-from .state import Case, Editor, Register
+from refold.agentpedia.event import integer, later
+from refold.agentpedia.reasons import Refusal, need, refuse
+from refold.agentpedia.rules import ENDORSEMENTS, ENDORSEMENTS_BOOTSTRAP
+from refold.agentpedia.state import Case, Editor, Register
 
 if TYPE_CHECKING:
-    from .event import Event
-    from .state import Limits, State, Tier
+    from refold.agentpedia.event import Event
+    from refold.agentpedia.state import Limits, State, Tier
 
 
 def tier_of(editor: Editor, limits: Limits, height: int) -> Tier | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .state import Version
+from refold.agentpedia.state import Version
 
 if TYPE_CHECKING:
-    from .state import Entry, State
+    from refold.agentpedia.state import Entry, State
 
 
 def entry_at(state: State, key: str) -> Entry | None:
@@ -39,9 +39,14 @@ def canonical_name(state: State, name: str | None) -> str | None:
 
 
 def key_of(state: State, version: Version) -> str:
-    """Give the key a version counts for: the one it was written under, else the smallest left."""
+    """Give the key a version counts for: the one it was written under (spec §5).
+
+    Under `deployed`, when that key holds another record by now, the smallest that holds this one.
+    """
     keys = state.records[version.record].keys
-    return version.entry_key if version.entry_key in keys or not keys else min(keys)
+    if state.rules.checked_transfers or version.entry_key in keys or not keys:
+        return version.entry_key
+    return min(keys)
 
 
 def restore_version(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
 import msgspec
 
@@ -32,8 +33,8 @@ class Event(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     pin: str
     path: str
-    height: int
-    tx_index: int
+    height: Annotated[int, msgspec.Meta(le=MAX_INTEGER)]
+    tx_index: Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
     sender: str
     payload: dict[str, object]
 

@@ -15,9 +15,9 @@ import msgspec
 
 from refold.kernel.errors import InputError, UsageError
 
-from .constitution import apply_constitution, apply_param_proposal, expire_params
-from .editors import apply_editor, editor_named
-from .event import (
+from refold.agentpedia.constitution import apply_constitution, apply_param_proposal, expire_params
+from refold.agentpedia.editors import apply_editor, editor_named
+from refold.agentpedia.event import (
     CHALLENGE,
     CONSTITUTION,
     EDITOR,
@@ -28,18 +28,18 @@ from .event import (
     is_global_meta_id,
     position,
 )
-from .reasons import Refusal, refuse
-from .reputation import settle
-from .reviews import apply_challenge, apply_review
-from .revs import apply_rev
-from .rulings import apply_ruling, expire
-from .rules import PRD, Rules
-from .state import Grave, Options, State
+from refold.agentpedia.reasons import Refusal, refuse
+from refold.agentpedia.reputation import settle
+from refold.agentpedia.reviews import apply_challenge, apply_review
+from refold.agentpedia.revs import apply_rev
+from refold.agentpedia.rulings import apply_ruling, expire
+from refold.agentpedia.rules import PRD, Rules
+from refold.agentpedia.state import Grave, Options, State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from .event import Event, Fault
+    from refold.agentpedia.event import Event, Fault
 
 _RULES: dict[str, Callable[[State, Event], Refusal | None]] = {
     REV: apply_rev,

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .editors import tier_of
-from .reviews import PASSING_SCORE
-from .view import Json, plate_of, status_of
+from refold.agentpedia.editors import tier_of
+from refold.agentpedia.reviews import PASSING_SCORE
+from refold.agentpedia.view import Json, plate_of, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .state import Editor, Entry, ParamProposal, Proposal, State, Version
+    from refold.agentpedia.state import Editor, Entry, ParamProposal, Proposal, State, Version
 
 STUB_BYTES = 512
 """A head with less inline text than this is a stub (spec §9)."""

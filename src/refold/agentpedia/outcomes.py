@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .editors import editor_named
-from .entries import end_freeze, entry_at, resolve, restore_version
-from .event import later
-from .reputation import ABSENCE_TENTHS, overturn
-from .rules import RULING_DELTAS
+from refold.agentpedia.editors import editor_named
+from refold.agentpedia.entries import end_freeze, entry_at, resolve, restore_version
+from refold.agentpedia.event import later
+from refold.agentpedia.reputation import ABSENCE_TENTHS, overturn
+from refold.agentpedia.rules import RULING_DELTAS
 
 if TYPE_CHECKING:
-    from .state import Entry, Params, Proposal, State
+    from refold.agentpedia.state import Entry, Params, Proposal, State
 
 CLEARING = ("dismiss", "confirm-goodfaith")
 """Outcomes that speak for the challenged version (spec §6)."""
@@ -125,16 +125,14 @@ def _transfer(state: State, params: Params) -> None:
     source, target = params.from_entry or "", params.to_entry or ""
     if state.rules.checked_transfers and transfer_fault(state, params):
         return
-    record = entry_at(state, source)
-    if record is None:
+    record, displaced = entry_at(state, source), entry_at(state, target)
+    if record is None or source == target:
         return
-    displaced = entry_at(state, target)
-    if displaced is record:
-        return
-    if displaced is not None:
-        displaced.keys.remove(target)
-    state.keys[target] = state.keys[source]
-    record.keys.append(target)
+    if displaced is not record:
+        if displaced is not None:
+            displaced.keys.remove(target)
+        state.keys[target] = state.keys[source]
+        record.keys.append(target)
     state.plates.pop(target, None)
     state.plates[source] = target.partition(":")[2]
 

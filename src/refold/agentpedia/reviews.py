@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .editors import same_cluster, tier_at
-from .entries import resolve
-from .event import integer
-from .reasons import Refusal, need, refuse
-from .reputation import count_review
-from .state import Challenge, Review
+from refold.agentpedia.editors import same_cluster, tier_at
+from refold.agentpedia.entries import resolve
+from refold.agentpedia.event import integer
+from refold.agentpedia.reasons import Refusal, need, refuse
+from refold.agentpedia.reputation import count_review
+from refold.agentpedia.state import Challenge, Review
 
 if TYPE_CHECKING:
-    from .event import Event
-    from .state import State
+    from refold.agentpedia.event import Event
+    from refold.agentpedia.state import State
 
 PASSING_SCORE = 4
 """A review passes a version, and counts towards featured, from here on (spec §6, §9)."""

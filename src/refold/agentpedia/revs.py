@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from . import reputation
-from .editors import root_of, tier_of
-from .entries import canonical_name, entry_at, resolve, restore_version
-from .links import refs_found, utf8_length
-from .reasons import Refusal, need, refuse
-from .state import Contest, Entry, Rate, Version
-from .wars import weigh_revert
+from refold.agentpedia import reputation
+from refold.agentpedia.editors import root_of, tier_of
+from refold.agentpedia.entries import canonical_name, entry_at, resolve, restore_version
+from refold.agentpedia.links import refs_found, utf8_length
+from refold.agentpedia.reasons import Refusal, need, refuse
+from refold.agentpedia.state import Contest, Entry, Rate, Version
+from refold.agentpedia.wars import weigh_revert
 
 if TYPE_CHECKING:
-    from .event import Event, Fault
-    from .state import Editor, State, Tier
+    from refold.agentpedia.event import Event, Fault
+    from refold.agentpedia.state import Editor, State, Tier
 
 
 class Rev(msgspec.Struct, gc=False):
@@ -56,6 +56,8 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
         return refusal
     if fault is not None:
         return refuse(fault.reason)
+    if state.rules.content_facts and state.options.content_facts.get(event.pin) == "mismatch":
+        return refuse("content-hash-mismatch", contentRef=payload.get("contentRef"))
     kind = payload.get("type")
     rule = _TYPES.get(kind) if type(kind) is str else None
     if rule is None:

@@ -16,6 +16,8 @@ ALGO_VERSIONS = {
 }
 """The algorithms this engine knows (PRD §4.7)."""
 
+INLINE_MAX_BYTES = 16384
+"""Inline text of a rev in bytes of UTF-8; the constitution's `inlineContentMaxBytes` is this constant."""
 POC_WINDOW_MINUTES = 60
 """A poc-response comes within an hour of its challenge (PRD §4.6)."""
 ENDORSEMENTS_BOOTSTRAP = 4
@@ -74,6 +76,8 @@ class Rules:
     """No redirect to itself; a later edit lifts the plate (fault 19, spec §5)."""
     settled_signals: bool
     """Reputation counts edits, overturned edits and reviews beside rulings (spec §8)."""
+    content_facts: bool
+    """A rev whose fetched text does not hash to its contentHash is refused (spec §7, AC-A6)."""
     display_modes: bool
     """`displayMode` of a ruling is judged and takes effect (spec §6)."""
 

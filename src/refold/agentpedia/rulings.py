@@ -5,19 +5,19 @@ from __future__ import annotations
 from heapq import heappush
 from typing import TYPE_CHECKING
 
-from .editors import draw, tier_at
-from .entries import key_of, resolve
-from .event import later
-from .outcomes import close_by_expiry, take_effect, transfer_fault
-from .reasons import Refusal, need, refuse
-from .rules import OUTCOMES, RULING_DELTAS
-from .state import Due, Params, Proposal
+from refold.agentpedia.editors import draw, tier_at
+from refold.agentpedia.entries import key_of, resolve
+from refold.agentpedia.event import later
+from refold.agentpedia.outcomes import close_by_expiry, take_effect, transfer_fault
+from refold.agentpedia.reasons import Refusal, need, refuse
+from refold.agentpedia.rules import OUTCOMES, RULING_DELTAS
+from refold.agentpedia.state import Due, Params, Proposal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .event import Event
-    from .state import Challenge, Entry, State
+    from refold.agentpedia.event import Event
+    from refold.agentpedia.state import Challenge, Entry, State
 
 DISPLAY_MODES = ("lww", "reviewed")
 

@@ -7,27 +7,31 @@ encoding of `State` and restoring is one decoding.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from .rules import Rules  # noqa: TC001  (a snapshot decodes into it)
+from refold.agentpedia.rules import Rules  # noqa: TC001  (a snapshot decodes into it)
 
 Tier = Literal["T0", "T0+", "T1", "T2"]
 Status = Literal["normal", "protected", "frozen"]
 Verdict = Literal["open", "effective", "voided"]
+Blocks = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Reputation = Annotated[int, msgspec.Meta(ge=-(10**12), le=10**12)]
 
 
 class Options(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """What the caller may set about a fold beside its rules (vectors README, spec §2–§4).
+    """What the caller may set about a fold beside its rules (vectors README, spec §2–§4, §7).
 
-    The last four are injections for tests; production replay leaves them empty.
+    `content_facts` says by rev what a node learned of a text behind a contentRef. The last four
+    are injections for tests; production replay leaves them empty.
     """
 
-    blocks_per_hour: int = 6
-    blocks_per_day: int = 144
+    blocks_per_hour: Blocks = 6
+    blocks_per_day: Blocks = 144
     genesis_pin: str | None = None
-    editors_rep: dict[str, int] = {}
+    content_facts: dict[str, Literal["verified", "mismatch", "unavailable"]] = {}
+    editors_rep: dict[str, Reputation] = {}
     cluster_aliases: dict[str, str] = {}
     arbiter_overrides: dict[str, list[str]] = {}
     frozen_arbiter_overrides: dict[str, list[str]] = {}

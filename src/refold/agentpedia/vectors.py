@@ -15,16 +15,16 @@ import msgspec
 
 from refold.kernel.errors import InputError
 
-from .event import CONSTITUTION, PREFIX, Event, position
-from .fold import Fold
-from .rules import ALGO_VERSIONS
-from .state import Options
-from .view import Json, common_view
+from refold.agentpedia.event import CONSTITUTION, PREFIX, Event, position
+from refold.agentpedia.fold import Fold
+from refold.agentpedia.rules import ALGO_VERSIONS
+from refold.agentpedia.state import Options
+from refold.agentpedia.view import Json, common_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .rules import Rules
+    from refold.agentpedia.rules import Rules
 
 GENESIS_PIN = "genesis"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .editors import tier_of
-from .rules import TENTHS
+from refold.agentpedia.editors import tier_of
+from refold.agentpedia.rules import TENTHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .state import Editor, Entry, Proposal, State, Version
+    from refold.agentpedia.state import Editor, Entry, Proposal, State, Version
 
 Json = dict[str, object]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .editors import draw, root_of
-from .rules import WEIGHT_FIX, WEIGHT_PLAIN
-from .state import Weight
+from refold.agentpedia.editors import draw, root_of
+from refold.agentpedia.rules import WEIGHT_FIX, WEIGHT_PLAIN
+from refold.agentpedia.state import Weight
 
 if TYPE_CHECKING:
-    from .event import Event
-    from .state import Entry, State
+    from refold.agentpedia.event import Event
+    from refold.agentpedia.state import Entry, State
 
 
 def weigh_revert(state: State, entry: Entry, event: Event, key: str, head_before: str) -> None:

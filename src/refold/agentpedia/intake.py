@@ -1,0 +1,320 @@
+"""Intake: documents and indexer rows become events in the one order, with what is wrong with them.
+
+What a stranger pinned can only harm the pin itself: it becomes a `Fault`, which the fold buries.
+What the caller got wrong (no JSON, a missing height, two different copies of one pin) is an
+`InputError` that lists every problem with its place.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from refold.agentpedia.event import PREFIX, Event, Fault, integer
+from refold.agentpedia.links import utf8_length
+from refold.agentpedia.payload import (
+    MAX_DEPTH,
+    Shallow,
+    Unreadable,
+    decode_payload,
+    decode_slowly,
+    fit_payload,
+    fit_text,
+    may_be_read_fast,
+)
+from refold.agentpedia.rules import INLINE_MAX_BYTES
+from refold.agentpedia.schemas import PATHS, check
+from refold.agentpedia.state import Options
+from refold.kernel.errors import InputError, Problem
+from refold.metaid.pin import Row, pin_of_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from refold.metaid.pin import Pin
+
+MAX_PROBLEMS = 100
+"""Problems listed of one input: enough to mend it, and a bound on the answer to a hostile one."""
+DOCUMENT_DEPTH = 3
+"""Arrays and objects around a payload in a document: document, list of events, event."""
+MEMPOOL = -1
+"""Height of the event of an unconfirmed pin while it is at intake; the fold never sees one."""
+MALFORMED = Fault("malformed-json")
+
+
+class Stream(msgspec.Struct):
+    """Pins ready to fold: confirmed events in order, mempool pins by id, faults by pin."""
+
+    events: list[Event]
+    pending: list[str]
+    faults: dict[str, Fault]
+    options: Options = Options()
+
+
+class _ShallowEvent(Event, frozen=True, gc=False, rename="camel"):
+    payload: Shallow  # type: ignore[assignment]
+
+
+class _Document(msgspec.Struct):
+    events: list[_ShallowEvent]
+    options: Options = Options()
+
+
+_decode_document = msgspec.json.Decoder(_Document).decode
+_decode_row = msgspec.json.Decoder(Row).decode
+
+
+def read_stream(data: bytes, *, gates: bool) -> Stream:
+    """Read a document `{events, options}`, or indexer rows as JSON lines, whichever the data is.
+
+    `gates`: whether rows pass the envelope gate. Raises `InputError` with every problem.
+    """
+    if not data.strip():
+        raise InputError("input-empty", "there is nothing to fold", "give a document or JSON lines")
+    first_line = data.lstrip().partition(b"\n")[0]
+    try:
+        is_row = "genesisHeight" in msgspec.json.decode(first_line, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        is_row = False
+    return read_rows(data, gates=gates) if is_row else read_document(data)
+
+
+def read_document(data: bytes) -> Stream:
+    """Read one document `{events: [{pin, path, height, txIndex, sender, payload}], options}`.
+
+    A null or negative height is the mempool. Other members are ignored. Raises `InputError`:
+    `document-unreadable`, `document-invalid`, `event-invalid`, `options-invalid`, `conflicting-pin`.
+    """
+    try:
+        if may_be_read_fast(data):
+            document = _decode_document(data)
+            return _arrange(document.events, {}, "/events/{}".format, document.options)
+    except (msgspec.MsgspecError, RecursionError):
+        pass  # read again, slowly, to say what is wrong or to find it right
+    return _read_document_slowly(data)
+
+
+def _read_document_slowly(data: bytes) -> Stream:
+    try:
+        document = decode_slowly(data, prune_below=DOCUMENT_DEPTH + MAX_DEPTH)
+    except Unreadable as error:
+        raise InputError(
+            "document-unreadable", f"the document is no JSON: {error}", "give one JSON document"
+        ) from error
+    if not isinstance(document, dict) or not isinstance(document.get("events"), list):
+        raise InputError(
+            "document-invalid",
+            "the document is no object with an array of events",
+            "give {events: [...], options: {...}}",
+        )
+    problems: list[Problem] = []
+    try:
+        options = msgspec.convert(document.get("options", {}), Options)
+    except msgspec.ValidationError as error:
+        options = Options()
+        problems.append(Problem("options-invalid", str(error), pointer="/options"))
+    events: list[Event] = []
+    faults: dict[int, Fault] = {}
+    for index, raw in enumerate(document["events"]):
+        event = _event_of(raw, index, problems)
+        if event is None:
+            continue
+        payload = fit_payload(raw.get("payload"))
+        if payload is None:
+            faults[len(events)] = MALFORMED
+        events.append(msgspec.structs.replace(event, payload=payload or {}))
+    _raise_all(problems)
+    return _arrange(events, faults, "/events/{}".format, options)
+
+
+def _event_of(raw: object, index: int, problems: list[Problem]) -> Event | None:
+    """Read what the indexer says of an event; None, and a problem a member, when it is wrong."""
+    if not isinstance(raw, dict):
+        problems.append(Problem("event-invalid", "an event is no object", pointer=f"/events/{index}"))
+        return None
+    found = len(problems)
+
+    def wrong(member: str, wanted: str) -> None:
+        problems.append(
+            Problem("event-invalid", f"{member} is not {wanted}", pointer=f"/events/{index}/{member}")
+        )
+
+    for member in ("pin", "path", "sender"):
+        text = raw.get(member)
+        if not isinstance(text, str) or not fit_text(text):
+            wrong(member, "a text")
+    given = raw.get("height")
+    height = MEMPOOL if given is None else integer(given)
+    if height is None:
+        wrong("height", "an integer or null")
+    tx_index = integer(raw.get("txIndex", 0 if height is not None and height < 0 else None))
+    if tx_index is None or tx_index < 0:
+        wrong("txIndex", "an integer of at least 0")
+    if height is None or tx_index is None or len(problems) > found:
+        return None
+    return Event(raw["pin"], raw["path"], height, tx_index, raw["sender"], {})
+
+
+def read_rows(data: bytes, *, gates: bool) -> Stream:
+    """Read indexer rows as JSON lines; blank lines are passed over.
+
+    Raises `InputError`: `row-invalid`, `sender-missing`, `body-cut`, `body-unreadable`,
+    `conflicting-pin`.
+    """
+    events: list[Event] = []
+    faults: dict[int, Fault] = {}
+    lines: list[int] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            pin = pin_of_row(_row_of(line))
+        except InputError as error:
+            problems.append(msgspec.structs.replace(error.errors[0], line=number))
+            continue
+        fault = _envelope_fault(pin) if gates else None
+        payload = None if fault is not None else decode_payload(pin.body)
+        if payload is None:
+            faults[len(events)] = fault or MALFORMED
+        height = MEMPOOL if pin.height is None else pin.height
+        events.append(Event(pin.id, pin.path, height, pin.tx_index, pin.sender, payload or {}))
+        lines.append(number)
+    _raise_all(problems)
+    return _arrange(events, faults, lambda index: f"line {lines[index]}", Options())
+
+
+def _row_of(line: bytes) -> Row:
+    try:
+        return _decode_row(line)
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    try:
+        return msgspec.convert(decode_slowly(line), Row)
+    except (Unreadable, msgspec.ValidationError) as error:
+        raise InputError(
+            "row-invalid", f"not a pin as an indexer lists it: {error}", "fetch the page again"
+        ) from error
+
+
+def _envelope_fault(pin: Pin) -> Fault | None:
+    """Judge the envelope (spec §3, gate 2)."""
+    if pin.operation != "create":
+        return Fault("operation-not-create")
+    if pin.encryption not in {"0", ""}:
+        return Fault("encrypted")
+    if pin.version != "1.0":
+        return Fault("version-unknown")
+    declared = pin.content_type
+    if declared is not None and declared.partition(";")[0].strip().lower() != "application/json":
+        return Fault("content-type")
+    return None
+
+
+def _arrange(
+    events: Sequence[Event],
+    faults: dict[int, Fault],
+    place_of: Callable[[int], str],
+    options: Options,
+) -> Stream:
+    """Put events into the one order, each pin once; refuse copies that differ (spec §2)."""
+    copies: dict[str, list[int]] = {}
+    chosen: dict[str, int] = {}
+    for index, event in enumerate(events):
+        first = chosen.setdefault(event.pin, index)
+        if first != index:
+            copies.setdefault(event.pin, [first]).append(index)
+    problems: list[Problem] = []
+    for pin, indexes in copies.items():
+        difference = _difference([events[i] for i in indexes], [faults.get(i) for i in indexes])
+        if difference:
+            places = " and ".join(place_of(index) for index in indexes)
+            problems.append(
+                Problem(
+                    "conflicting-pin",
+                    f"pin {pin} differs in {difference} between {places}",
+                    "keep the copy that the chain has",
+                )
+            )
+        chosen[pin] = min(indexes, key=lambda i: (events[i].height < 0, i))
+    _raise_all(problems)
+    kept = list(events) if not copies else [events[index] for index in chosen.values()]
+    confirmed = [event for event in kept if event.height >= 0]
+    confirmed.sort(key=attrgetter("height", "tx_index", "pin"))
+    return Stream(
+        events=confirmed,
+        pending=sorted(event.pin for event in kept if event.height < 0),
+        faults={events[i].pin: faults[i] for i in chosen.values() if i in faults} if faults else {},
+        options=options,
+    )
+
+
+def _difference(copies: Sequence[Event], faults: Sequence[Fault | None]) -> str:
+    """Name the members in which copies of one pin differ; positions count among confirmed ones."""
+    confirmed = [event for event in copies if event.height >= 0]
+    aspects = {
+        "height": {event.height for event in confirmed},
+        "txIndex": {event.tx_index for event in confirmed},
+        "path": {event.path for event in copies},
+        "sender": {event.sender for event in copies},
+        "payload": {_fingerprint(event.payload) for event in copies},
+        "envelope": set(faults),
+    }
+    return ", ".join(name for name, values in aspects.items() if len(values) > 1)
+
+
+def _fingerprint(payload: object) -> bytes:
+    """Give bytes that are equal for payloads that mean the same: member order and 1.0 count not."""
+    return msgspec.json.encode(_whole_numbers(payload), order="sorted")
+
+
+def _whole_numbers(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _whole_numbers(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(member) for member in value]
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else repr(value)
+    return value
+
+
+def _raise_all(problems: list[Problem]) -> None:
+    if problems:
+        raise InputError.of(problems[:MAX_PROBLEMS])
+
+
+_NAMES = {PREFIX + name: name for name in PATHS}
+
+
+def check_payloads(stream: Stream) -> None:
+    """Check every payload against the schema of its path, and inline text against its hash.
+
+    Adds what it finds to `stream.faults` (spec §3 gate 3, §7). The order of events plays no part,
+    so the work may be split.
+    """
+    faults = stream.faults
+    for event in stream.events:
+        name = _NAMES.get(event.path)
+        if name is None or event.pin in faults:
+            continue
+        fault = check_payload(name, event.payload)
+        if fault is not None:
+            faults[event.pin] = fault
+
+
+def check_payload(name: str, payload: dict[str, object]) -> Fault | None:
+    """Give the fault of one payload under the path `name`, None when it has none."""
+    violation = check(name, payload)
+    if violation is not None:
+        return Fault("schema-invalid", violation.pointer, violation.rule)
+    content = payload.get("content") if name == "rev" else None
+    if not isinstance(content, str):
+        return None
+    if utf8_length(content) > INLINE_MAX_BYTES:
+        return Fault("content-too-large", late=True)
+    if sha256(content.encode()).hexdigest() != payload["contentHash"]:
+        return Fault("content-hash-mismatch", late=True)
+    return None

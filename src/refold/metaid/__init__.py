@@ -1,0 +1,1 @@
+"""The chain side: pins as the network's indexers list them."""
