@@ -309,7 +309,9 @@ def review(world: World, event: Json) -> None:
     if author == who:
         raise Refused("self-review")
     score = payload.get("score")
-    if not is_integer(score) or not 1 <= score <= 5:  # R 13: recorded without a score
+    if not is_integer(score):  # R 13: the schema being off, the range is not asked for
+        if world.prd:
+            raise Refused("schema-invalid")
         score = None
     found = tier(world, who, height)
     same = [r for r in world.reviews if r["by"] == who and r["target"] == target]

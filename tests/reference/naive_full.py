@@ -16,7 +16,9 @@ from reference.naive_state import (
     deciding,
     disputed,
     editors,
+    halves,
     status,
+    suspended_until,
     tenths,
     tier,
     valid_revs,
@@ -143,11 +145,9 @@ def version_view(name: str, version: Json) -> Json:
 
 
 def editor_view(world: World, who: str, tip: int) -> Json:
-    def until(items: list[Json]) -> int:
-        ends = [item["until"] for item in items if item["editor"] == who]
-        return min(HIGHEST, max(ends, default=0))
+    def until(suspensions: list[Json]) -> int:
+        return min(HIGHEST, suspended_until(suspensions, who))
 
-    halves = [i for i in world.reputation if i["editor"] == who and i["halves"] % 2]
     return {
         "id": who,
         "status": status(world, who),
@@ -165,7 +165,7 @@ def editor_view(world: World, who: str, tip: int) -> Json:
         "validReviews": len([r for r in world.reviews if r["by"] == who and r["counts"]])
         if world.prd
         else 0,
-        "halfSignals": len(halves),  # R 40
+        "halfSignals": halves(world, who) % 2,  # R 40
     }
 
 
@@ -176,7 +176,7 @@ def case_view(world: World, case: Json) -> Json:
         "editor": case["editor"],
         "sender": case["by"],
         "height": case["height"],
-        "responsePin": accepted[-1] if accepted else None,
+        "responsePins": list(dict.fromkeys(accepted)),
     }
 
 
@@ -233,7 +233,7 @@ def param_proposal_view(world: World, proposal: Json) -> Json:
     return {
         "pin": proposal["pin"],
         "sender": proposal["by"],
-        "targetConstitution": proposal["targetConstitution"],
+        "targetConstitution": text_or_none(proposal["targetConstitution"]),
         "changes": sorted(changes, key=lambda change: str(change["param"])),
         "openedAt": proposal["height"],
         "expiresAt": min(HIGHEST, proposal["expiry"]),

@@ -3,7 +3,14 @@
 import json
 from typing import Any
 
-from reference.naive_editing import boolean, is_integer, refuse_stranger, refuse_t0, text
+from reference.naive_editing import (
+    boolean,
+    is_integer,
+    object_or_empty,
+    refuse_stranger,
+    refuse_t0,
+    text,
+)
 from reference.naive_state import (
     ALGORITHMS,
     DEFAULT_SUSPENSION_DAYS,
@@ -31,7 +38,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def editor(world: World, event: Json) -> None:
-    """Applies an editor pin (S 4)."""
+    """Applies an editor pin; it names an editor whatever the action is (S 4; R 51)."""
     actions = {
         "challenge": open_case,
         "poc-response": respond,
@@ -43,6 +50,7 @@ def editor(world: World, event: Json) -> None:
     action = event["payload"].get("action")
     if not isinstance(action, str) or action not in actions:
         raise Refused("editor-action-unknown")
+    text(event["payload"], "editor")
     actions[action](world, event)
 
 
@@ -90,7 +98,7 @@ def register(world: World, event: Json) -> None:
     ]
     if not accepted or applicant != who:
         raise Refused("register-invalid")
-    if world.prd and text(payload, "responsePin") != accepted[-1]:  # S 1, register; R 34
+    if world.prd and text(payload, "responsePin") not in accepted:  # S 1, register; R 34
         raise Refused("register-invalid")
     stake = payload.get("stake")
     if not isinstance(stake, dict) or not is_integer(stake.get("amountSat")):
@@ -157,7 +165,6 @@ def suspend(world: World, event: Json) -> None:
         {
             "pin": event["pin"],
             "editor": text(event["payload"], "editor"),
-            "from": event["height"],
             "until": event["height"] + days * world.blocks_per_day,
         }
     )
@@ -198,19 +205,15 @@ def constitution(world: World, event: Json) -> None:
     if payload["revision"] == 0:
         if world.genesis is not None:
             raise Refused("duplicate-genesis")
-        refuse_algorithms(world, event)
         genesis(world, event)
     else:
-        refuse_algorithms(world, event)
         revise(world, event)
 
 
 def refuse_algorithms(world: World, event: Json) -> None:
-    """Refuses a constitution that names an unknown algorithm (S 3)."""
-    named = event["payload"].get("algoVersions")
-    if named is None:
-        return
-    if not isinstance(named, dict):
+    """Refuses a constitution, right in all else, that names an unknown algorithm (S 3; R 2)."""
+    named = object_or_empty(event["payload"], "algoVersions")
+    if any(not isinstance(named.get(kind, known), str) for kind, known in ALGORITHMS.items()):
         raise Refused("schema-invalid")
     if any(named.get(kind, known) != known for kind, known in ALGORITHMS.items()):
         world.not_authoritative = world.not_authoritative or event["pin"]
@@ -228,8 +231,9 @@ def genesis(world: World, event: Json) -> None:
     for name in PARAMS:
         if not is_integer(params.get(name)) and not (name == OPTIONAL_PARAM and name not in params):
             raise Refused("schema-invalid")
+    refuse_algorithms(world, event)
     world.genesis = {"pin": event["pin"], "height": height, "issuer": event["sender"]}
-    world.params = dict(params)
+    world.params = {name: params[name] for name in PARAMS if name in params}
     world.founders = list(founders)
     enact(world, event, None)
     for founder in founders:
@@ -271,7 +275,9 @@ def revise(world: World, event: Json) -> None:
         raise Refused("schema-invalid")
     if any(not is_integer(params[name]) for name in params if name in PARAMS):
         raise Refused("schema-invalid")
-    world.params = {**world.params, **params}
+    refuse_algorithms(world, event)
+    known = {name: params[name] for name in PARAMS if name in params}
+    world.params = {**world.params, **known}
     enact(world, event, cited[0]["pin"])
 
 
@@ -307,11 +313,9 @@ def propose_params(world: World, event: Json) -> None:
     """Opens a parameter proposal with its voters."""
     payload, height = event["payload"], event["height"]
     refuse_t0(world, refuse_stranger(world, event["sender"], height))
-    target = text(payload, "targetConstitution")
     if world.prd and not valid_changes(payload.get("changes")):
         raise Refused("param-changes-invalid")
     voters = pool(world, height)
-    size = len(voters) if world.prd else world.params["arbiterPoolK"]
     world.param_proposals.append(
         {
             "pin": event["pin"],
@@ -319,15 +323,20 @@ def propose_params(world: World, event: Json) -> None:
             "height": height,
             "position": world.position,
             "expiry": height + world.params["challengeWindowHours"] * world.blocks_per_hour,
-            "targetConstitution": target,
+            "targetConstitution": payload.get("targetConstitution"),
             "changes": payload.get("changes"),
             "voters": voters,  # read under `prd` only
-            "needed": -(-2 * size // 3),  # two thirds, rounded up
+            "needed": two_thirds(len(voters)) if world.prd else None,
             "votes": [],
             "state": "open",
             "closedAt": None,
         }
     )
+
+
+def two_thirds(number: int) -> int:
+    """Gives two thirds, rounded up (S 1, param-proposal votes)."""
+    return -(-2 * number // 3)
 
 
 def valid_changes(changes: Any) -> bool:
@@ -367,5 +376,6 @@ def vote_params(world: World, event: Json) -> None:
         return
     approve = boolean(payload, "approve")
     proposal["votes"].append({"pin": event["pin"], "by": who, "approve": approve, "height": height})
-    if len([vote for vote in proposal["votes"] if vote["approve"]]) >= proposal["needed"]:
+    needed = proposal["needed"] if world.prd else two_thirds(world.params["arbiterPoolK"])
+    if len([vote for vote in proposal["votes"] if vote["approve"]]) >= needed:
         proposal.update(state="effective", closedAt=height)

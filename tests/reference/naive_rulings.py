@@ -52,11 +52,9 @@ def propose(world: World, event: Json) -> None:
     """Opens a proposal on a challenge (S 6, proposal; R 5 for the order of the checks)."""
     payload, who, height = event["payload"], event["sender"], event["height"]
     refuse_t0(world, refuse_stranger(world, who, height))
-    challenge = find_challenge(world, payload)
-    place = find_version(world, challenge["target"])
-    if place is None:  # deployed: a transfer dropped the record that held it
-        raise Refused("ruling-challenge-missing")
-    record, _, key = place
+    challenge, record, key = find_challenge(world, payload)
+    if payload.get("seed") != challenge["pin"]:
+        raise Refused("ruling-seed-mismatch")
     if world.prd:
         refuse_decided_or_open(world, challenge)
     baseline = check_baseline(world, record, payload)
@@ -95,14 +93,13 @@ def propose(world: World, event: Json) -> None:
     )
 
 
-def find_challenge(world: World, payload: Json) -> Json:
-    """Finds the challenge that is ruled on; the seed must be its pin."""
+def find_challenge(world: World, payload: Json) -> tuple[Json, Json, str]:
+    """Finds the challenge that is ruled on, the record of its target and the key of that."""
     pin = text(payload, "challengePin")
     for challenge in world.challenges:
-        if challenge["pin"] == pin:
-            if payload.get("seed") != pin:
-                raise Refused("ruling-seed-mismatch")
-            return challenge
+        place = find_version(world, challenge["target"])
+        if challenge["pin"] == pin and place is not None:  # R 18: deployed may have dropped it
+            return challenge, place[0], place[2]
     raise Refused("ruling-challenge-missing")
 
 
@@ -344,7 +341,6 @@ def charge_absent(world: World, proposal: Json, when: int) -> None:
         world.pool_suspensions.append(
             {
                 "editor": who,
-                "from": when,
                 "until": when + days * world.blocks_per_day,
                 "proposal": proposal["pin"],
             }

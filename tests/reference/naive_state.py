@@ -90,15 +90,15 @@ class World:
         self.blocks_per_day: int = options.get("blocksPerDay", 144)
         self.position = 0  # of the event in chain order
         self.genesis: Json | None = None  # {pin, height, issuer}
-        self.params: dict[str, int] = {}
+        self.params: dict[str, int] = {}  # the known ones only
         self.founders: list[str] = []
         self.constitutions: list[Json] = []  # {pin, revision, sender, height, proposalPin, params}
         self.named: list[str] = []  # S 3: ids that are shown among the editors
         self.registered: dict[str, int] = {}  # id -> height from which his age counts
         self.banned: list[str] = []
         self.revoked: list[str] = []
-        self.suspensions: list[Json] = []  # {editor, from, until}
-        self.pool_suspensions: list[Json] = []  # {editor, from, until, proposal}
+        self.suspensions: list[Json] = []  # {pin, editor, until}
+        self.pool_suspensions: list[Json] = []  # {proposal, editor, until}
         self.cases: list[Json] = []  # editor challenges {pin, editor, by, height, position}
         self.responses: list[Json] = []  # accepted poc-responses {pin, case, editor, review}
         self.registers: list[Json] = []  # staked ones {pin, editor, height, position, txid}
@@ -121,13 +121,15 @@ class World:
 
 
 def root_of(world: World, editor: str) -> str:
-    """Gives the root id of a cluster (S 4, cluster aliases)."""
+    """Gives the root id of a cluster, of a loop its smallest id (S 4, cluster aliases; R 32)."""
     aliases = world.options.get("clusterAliases") or {}
-    seen: list[str] = []
-    while editor in aliases and editor not in seen:
-        seen.append(editor)
-        editor = aliases[editor]
-    return editor
+    walked = [editor]
+    while walked[-1] in aliases:
+        following = aliases[walked[-1]]
+        if following in walked:
+            return min(walked[walked.index(following) :])
+        walked.append(following)
+    return walked[-1]
 
 
 def day_of(world: World, height: int) -> int:
@@ -151,13 +153,18 @@ def valid_revs(world: World, editor: str) -> int:
     return sum(1 for rev in world.applied if rev["editor"] == editor)
 
 
+def suspended_until(suspensions: list[Json], editor: str) -> int:
+    """Gives where the last suspension of an editor ends, 0 without one (R 42)."""
+    ends = [item["until"] for item in suspensions if item["editor"] == editor]
+    return int(ends[-1]) if ends else 0
+
+
 def tier(world: World, editor: str, height: int) -> str | None:
     """Gives the tier at a height, None for whoever is not a registered editor then (S 4)."""
     if editor not in world.registered or editor in world.banned or editor in world.revoked:
         return None
-    for item in world.suspensions:
-        if item["editor"] == editor and item["from"] <= height < item["until"]:
-            return None
+    if height < suspended_until(world.suspensions, editor):
+        return None
     if editor in world.founders and in_bootstrap_window(world, height):
         return "T2"
     params = world.params
@@ -208,10 +215,7 @@ def editors(world: World) -> list[str]:
 
 def out_of_pool(world: World, editor: str, height: int) -> bool:
     """Tells whether an absence keeps the editor out of the pool at a height (S 1)."""
-    return any(
-        item["editor"] == editor and item["from"] <= height < item["until"]
-        for item in world.pool_suspensions
-    )
+    return height < suspended_until(world.pool_suspensions, editor)
 
 
 def pool(world: World, height: int) -> list[str]:

@@ -100,10 +100,8 @@ def passed(world: World, record: Json, version: str) -> bool:
         return False
     good = any(by_t2(r) and is_good(r) for r in world.reviews if r["target"] == version)
     verdicts = [deciding(world, c) for c in world.challenges if c["target"] == version]
-    return good and all(
-        verdict is not None and verdict["outcome"] in ("dismiss", "confirm-goodfaith")
-        for verdict in verdicts
-    )
+    against = [v for v in verdicts if v and v["outcome"] not in ("dismiss", "confirm-goodfaith")]
+    return good and version not in disputed(world, record) and not against  # R 39
 
 
 def by_t2(review: Json) -> bool:

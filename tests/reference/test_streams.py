@@ -92,7 +92,7 @@ MEMBERS = {
     " approveCount state usedBy",
     "challenge": "pin sender target outcome",
     "review": "pin sender target score byT2",
-    "case": "pin editor sender height responsePin",
+    "case": "pin editor sender height responsePins",
     "register": "pin editor height txid amountSat endorsers",
     "grave": "pin reason entryKey title",
 }

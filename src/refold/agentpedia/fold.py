@@ -35,6 +35,7 @@ from refold.agentpedia.revs import apply_rev
 from refold.agentpedia.rulings import apply_ruling, expire
 from refold.agentpedia.rules import PRD, Rules
 from refold.agentpedia.state import Grave, Options, State
+from refold.agentpedia.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -132,8 +133,11 @@ class Fold:
         """The height of the compared view: one above the last event's (facts page)."""
         return self.state.last[0] + 1
 
-    def at(self, tip: int | None = None) -> State:
-        """Give the state at a tip height, closings due there included; this fold stays as it is."""
+    def view(self, tip: int | None = None, pending: Iterable[str] = ()) -> View:
+        """Give the view at a tip height, `self.tip` when it is None; this fold stays as it is.
+
+        Raises `UsageError` (`tip-below-events`) for a tip below the last event.
+        """
         tip = self.tip if tip is None else tip
         if tip < self.state.last[0]:
             raise UsageError(
@@ -141,12 +145,11 @@ class Fold:
                 f"a view at {tip} is below the last event at {self.state.last[0]}",
                 "fold fewer events, or restore a snapshot from below that height",
             )
-        due = self.state.due
-        if not due or due[0].height > tip:
-            return self.state
-        copy = Fold.restore(self.snapshot())
-        copy.advance(tip)
-        return copy.state
+        fold = self
+        if self.state.due and self.state.due[0].height <= tip:
+            fold = Fold.restore(self.snapshot())
+            fold.advance(tip)
+        return View(fold.state, tip, sorted(pending))
 
     def snapshot(self) -> bytes:
         """Give the whole fold as bytes; `restore` and the remaining events give the same view."""

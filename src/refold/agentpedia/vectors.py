@@ -19,7 +19,7 @@ from refold.agentpedia.event import CONSTITUTION, PREFIX, Event, position
 from refold.agentpedia.fold import Fold
 from refold.agentpedia.rules import ALGO_VERSIONS
 from refold.agentpedia.state import Options
-from refold.agentpedia.view import Json, common_view
+from refold.agentpedia.common import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,7 +116,7 @@ def _folded(vector: Vector, file: VectorFile, rules: Rules, pins: list[str] | No
     fold = Fold(rules, _options(vector, file.defaults))
     fold.apply_many(sorted(events, key=position))
     pending = [p.pin for p in chosen if p.height is None or p.height < 0]
-    return common_view(fold.at(), fold.tip, pending)
+    return fold.view(pending=pending).common()
 
 
 def _placed(pins: list[_Pin]) -> Iterator[Event]:

@@ -1,103 +1,102 @@
-"""Views of a fold: the common view that the public engines share (spec §10)."""
+"""A view: the state of a fold at a tip height, in the forms that people and indexers want."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from refold.agentpedia.common import Json, common_view
 from refold.agentpedia.editors import tier_of
-from refold.agentpedia.rules import TENTHS
+from refold.agentpedia.full import display_head_of, full_view, quality_of, view_digest
+from refold.agentpedia.state import State  # noqa: TC001  (a field's type)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from refold.agentpedia.state import Editor, Entry, Proposal, State, Version
 
-Json = dict[str, object]
+class EntryLine(msgspec.Struct, frozen=True, rename="camel"):
+    """One entry in a summary."""
 
-
-def common_view(state: State, tip: int, pending: Iterable[str] = ()) -> Json:
-    """Give the view in the shape of the public engines, tiers as they are at the tip."""
-    return {
-        "entries": {
-            key: _entry(state, key, state.records[index]) for key, index in state.keys.items()
-        },
-        "graveyard": [{"pin": grave.pin, "reason": grave.reason} for grave in state.graveyard],
-        "pending": sorted(pending),
-        "editors": {name: _editor(state, e, tip) for name, e in state.editors.items()},
-        "proposals": {pin: _proposal(p) for pin, p in state.proposals.items()},
-        "params": dict(state.constitutions[-1].params) if state.constitutions else {},
-        "founders": list(state.founders),
-    }
+    key: str
+    status: str
+    quality: str
+    display_head: str
+    versions: int
+    disputed: int
 
 
-def _entry(state: State, key: str, entry: Entry) -> Json:
-    versions = (state.versions.get(name) for name in entry.history)
-    plate = plate_of(state, key, entry)
-    return {
-        "head": entry.head,
-        "status": entry.status,
-        "history": list(entry.history),
-        "disputed": list(entry.disputed),
-        "contests": [
-            {"pin": c.pin, "expected": c.expected, "declared": c.declared} for c in entry.contests
-        ],
-        "redirect": None if plate is None else {"to": plate},
-        "frozenAt": entry.frozen_at,
-        "baselineRev": entry.baseline_rev,
-        "versions": {v.id: _version(v) for v in versions if v is not None},
-    }
+class Summary(msgspec.Struct, frozen=True, rename="camel"):
+    """What a person wants to know of a folded stream at a glance."""
+
+    rules: str
+    tip: int
+    genesis: str | None
+    not_authoritative_from: str | None
+    events: int
+    entries: list[EntryLine]
+    editors: dict[str, int]
+    proposals: dict[str, int]
+    graveyard: dict[str, int]
+    pending: int
+    digest: str
 
 
-def plate_of(state: State, key: str, entry: Entry) -> str | None:
-    """Give the slug on a key's redirect plate: of a transfer away, or of a redirect (spec §5)."""
-    moved = state.plates.get(key)
-    if moved is not None:
-        return moved
-    if state.rules.checked_redirects and entry.head != entry.redirect_pin:
-        return None
-    return entry.redirect
+class View(msgspec.Struct, frozen=True):
+    """The state at `tip`, closings due there included; `pending` are mempool pins, by id."""
+
+    state: State
+    tip: int
+    pending: list[str]
+
+    def common(self) -> Json:
+        """Give the view in the shape of the public engines (spec §10)."""
+        return common_view(self.state, self.tip, self.pending)
+
+    def full(self) -> Json:
+        """Give the full view by sections, its digest, and the pins outside the digest."""
+        sections = full_view(self.state, self.tip)
+        return {"tip": self.tip, "digest": self.digest(), "pending": self.pending, **sections}
+
+    def digest(self) -> str:
+        """Give the view digest in lower-case hex (docs/agentpedia-view.md)."""
+        return view_digest(self.state, self.tip)
+
+    def summary(self) -> Summary:
+        """Count what there is, entries in the order of their keys."""
+        state = self.state
+        tiers = (tier_of(e, state.limits, self.tip) for e in state.editors.values())
+        proposals = [f"{p.outcome} {p.state}" for p in state.proposals.values()]
+        proposals += [f"params {p.state}" for p in state.param_proposals.values()]
+        return Summary(
+            rules=state.rules.name,
+            tip=self.tip,
+            genesis=state.constitutions[0].pin if state.constitutions else None,
+            not_authoritative_from=state.not_authoritative_from,
+            events=state.seq,
+            entries=[_entry_line(state, key) for key in sorted(state.keys)],
+            editors=_counted(tier or "no tier" for tier in tiers),
+            proposals=_counted(proposals),
+            graveyard=_counted(grave.reason for grave in state.graveyard),
+            pending=len(self.pending),
+            digest=self.digest(),
+        )
 
 
-def _version(version: Version) -> Json:
-    return {
-        "contentHash": version.content_hash,
-        "author": version.author,
-        "parentRev": version.parent_rev,
-        "entryKey": version.entry_key,
-        "equivalentOf": version.equivalent_of,
-    }
+def _entry_line(state: State, key: str) -> EntryLine:
+    entry = state.records[state.keys[key]]
+    return EntryLine(
+        key=key,
+        status=entry.status,
+        quality=quality_of(state, entry),
+        display_head=display_head_of(state, entry),
+        versions=sum(name in state.versions for name in entry.history),
+        disputed=len(entry.disputed),
+    )
 
 
-def _editor(state: State, editor: Editor, tip: int) -> Json:
-    return {
-        "status": status_of(editor),
-        "tier": tier_of(editor, state.limits, tip),
-        "reputation": shown(editor.reputation),
-        "validRevs": editor.valid_revs,
-        "registeredAt": editor.registered_at,
-        "revoked": editor.revoked,
-        "banned": editor.banned,
-    }
-
-
-def status_of(editor: Editor) -> str:
-    """Give how far a registration came; it stays `active` when its rights are taken."""
-    if editor.registered_at is not None:
-        return "active"
-    return "pending" if editor.registers else "none"
-
-
-def shown(tenths: int) -> int | float:
-    """Show tenths as a number."""
-    return tenths // TENTHS if tenths % TENTHS == 0 else tenths / TENTHS
-
-
-def _proposal(proposal: Proposal) -> Json:
-    return {
-        "state": proposal.state,
-        "outcome": proposal.outcome,
-        "approveCount": proposal.approve_count,
-        "arbiters": list(proposal.arbiters),
-        "entryKey": proposal.entry_key,
-        "baselineRev": proposal.baseline_rev,
-    }
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    """Count names, the most frequent first, ties by name."""
+    counts = Counter(names)
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -15,7 +15,7 @@ import msgspec
 
 from refold.agentpedia.editors import tier_of
 from refold.agentpedia.reviews import PASSING_SCORE
-from refold.agentpedia.view import Json, plate_of, status_of
+from refold.agentpedia.common import Json, plate_of, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,145 @@
+"""`refold agentpedia`: the commands of the encyclopedia."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from refold.agentpedia.rules import PRD, PROFILES
+from refold.cli.output import (
+    error_body,
+    format_option,
+    print_json,
+    print_line,
+    progress_bar,
+    read_input,
+)
+from refold.kernel.errors import Exit, RefoldError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from refold.agentpedia.view import View
+
+VIEWS = ("common", "full", "digest", "summary")
+
+rules_option = click.option(
+    "--rules",
+    type=click.Choice(sorted(PROFILES)),
+    default=PRD.name,
+    show_default=True,
+    help="Rules profile: the PRD's, or those the network runs today.",
+)
+
+
+@click.group("agentpedia")
+def group() -> None:
+    """Fold, check and explain the encyclopedia of bots."""
+
+
+@group.command()
+@click.argument("file")
+@rules_option
+@format_option
+def vectors(file: str, rules: str, form: str) -> int:
+    """Run the network's replay vectors in FILE, a line a vector.
+
+    Exit code 1 when one of them is not met.
+    """
+    from refold.agentpedia.vectors import read_vectors, run_vector
+
+    published = read_vectors(read_input(file))
+    tallies = []
+    all_passed = True
+    for label, batch in (
+        ("pipeline", published.vectors),
+        ("supplementary", published.supplementary),
+    ):
+        results = [run_vector(vector, published, PROFILES[rules]) for vector in batch]
+        passed = sum(result.passed for result in results)
+        all_passed = all_passed and passed == len(results)
+        tallies.append(f"{passed}/{len(results)} {label}")
+        for result in results:
+            if form == "json":
+                print_json(result)
+            else:
+                mark = "ok  " if result.passed else "FAIL"
+                print_line(f"{mark} {result.id:4} {result.difference or result.title}")
+    print_line(", ".join(tallies))
+    return Exit.DONE if all_passed else Exit.NO
+
+
+@group.command()
+@click.argument("file", default="-")
+@rules_option
+@click.option("--no-schema", is_flag=True, help="Leave out envelope, schema and content gates.")
+@click.option(
+    "--view",
+    "shown",
+    type=click.Choice(VIEWS),
+    default="summary",
+    show_default=True,
+    help="What to print: JSON of a view, its digest, or a table.",
+)
+@click.option("--batch", is_flag=True, help="FILE holds one document a line; print a line for each.")
+@click.option("--genesis", metavar="PIN", help="Take only this pin as the genesis.")
+@click.option("--tip", type=click.IntRange(min=0), help="Height of the view; default: last + 1.")
+@format_option
+def replay(
+    file: str,
+    rules: str,
+    no_schema: bool,
+    shown: str,
+    batch: bool,
+    genesis: str | None,
+    tip: int | None,
+    form: str,
+) -> None:
+    """Fold FILE (- for standard input) and print the view at its tip.
+
+    FILE is one JSON document {events, options}, or pins as JSON lines as an indexer lists them.
+    """
+    from refold.agentpedia.replay import replay as replay_bytes
+
+    def fold(data: bytes) -> View:
+        return replay_bytes(
+            data, PROFILES[rules], schema=not no_schema, genesis_pin=genesis, tip=tip, progress=step
+        )
+
+    with progress_bar("folding") as step:
+        if batch:
+            for line in _lines(file):
+                _print_one(fold, line, shown)
+            return
+        view = fold(read_input(file))
+    if shown == "summary" and form == "text":
+        from refold.cli.tables import print_summary
+
+        print_summary(view.summary())
+    else:
+        _print_view(view, shown)
+
+
+def _lines(file: str) -> Iterable[bytes]:
+    """Give the lines of a batch that hold something."""
+    source = sys.stdin.buffer if file == "-" else read_input(file).splitlines()
+    return (line for line in source if line.strip())
+
+
+def _print_one(fold: Callable[[bytes], View], line: bytes, shown: str) -> None:
+    """Print the view of one document of a batch; what is wrong with it costs only its line."""
+    try:
+        view = fold(line)
+    except RefoldError as error:
+        print_json(error_body(error.errors))
+    else:
+        _print_view(view, shown)
+
+
+def _print_view(view: View, shown: str) -> None:
+    if shown == "digest":
+        print_line(view.digest())
+    else:
+        print_json({"common": view.common, "full": view.full, "summary": view.summary}[shown]())
