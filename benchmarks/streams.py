@@ -1,7 +1,5 @@
 """Streams for the fold benchmarks: made, not recorded; the same seed gives the same bytes."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from random import Random
 from typing import TYPE_CHECKING

@@ -1,16 +1,10 @@
 """The common view: the shape that the public engines share (spec §10)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from refold.agentpedia.editors import tier_of
 from refold.agentpedia.rules import TENTHS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from refold.agentpedia.state import Editor, Entry, Proposal, State, Version
+from refold.agentpedia.state import Editor, Entry, Proposal, State, Version
 
 Json = dict[str, object]
 

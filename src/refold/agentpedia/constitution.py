@@ -1,19 +1,12 @@
 """The constitution: genesis, parameters, and the votes that change them (PRD §4.7)."""
 
-from __future__ import annotations
-
 from heapq import heappush
-from typing import TYPE_CHECKING
 
 from refold.agentpedia.editors import arbiter_pool, editor_named, tier_at
-from refold.agentpedia.event import integer, later
+from refold.agentpedia.event import Event, integer, later
 from refold.agentpedia.reasons import Refusal, need, refuse
 from refold.agentpedia.rules import ALGO_VERSIONS, POC_WINDOW_MINUTES, TENTHS
-from refold.agentpedia.state import Constitution, Due, Limits, ParamProposal
-
-if TYPE_CHECKING:
-    from refold.agentpedia.event import Event
-    from refold.agentpedia.state import Options, State
+from refold.agentpedia.state import Constitution, Due, Limits, Options, ParamProposal, State
 
 PARAM_RANGES: dict[str, tuple[int, int | None]] = {
     "challengeWindowHours": (1, 720),

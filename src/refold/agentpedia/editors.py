@@ -1,18 +1,11 @@
 """Editors: tiers, the pool of arbiters, registration, suspension (spec §4)."""
 
-from __future__ import annotations
-
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
-from refold.agentpedia.event import integer, later
+from refold.agentpedia.event import Event, integer, later
 from refold.agentpedia.reasons import Refusal, need, refuse
 from refold.agentpedia.rules import ENDORSEMENTS, ENDORSEMENTS_BOOTSTRAP
-from refold.agentpedia.state import Case, Editor, Register
-
-if TYPE_CHECKING:
-    from refold.agentpedia.event import Event
-    from refold.agentpedia.state import Limits, State, Tier
+from refold.agentpedia.state import Case, Editor, Limits, Register, State, Tier
 
 
 def tier_of(editor: Editor, limits: Limits, height: int) -> Tier | None:
@@ -142,9 +135,7 @@ def _register(state: State, event: Event, editor: Editor) -> Refusal | None:
         or case is None
         or case.editor != editor.id
         or not case.response_pins
-        or (
-            state.rules.bound_registration and payload.get("responsePin") not in case.response_pins
-        )
+        or (state.rules.bound_registration and payload.get("responsePin") not in case.response_pins)
     ):
         return refuse(
             "register-invalid",

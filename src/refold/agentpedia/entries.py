@@ -1,13 +1,6 @@
 """Entries and versions: what a name means, which key a version counts for, what ends a freeze."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from refold.agentpedia.state import Version
-
-if TYPE_CHECKING:
-    from refold.agentpedia.state import Entry, State
+from refold.agentpedia.state import Entry, State, Status, Version
 
 
 def entry_at(state: State, key: str) -> Entry | None:
@@ -50,8 +43,15 @@ def key_of(state: State, version: Version) -> str:
 
 
 def restore_version(
-    state: State, entry: Entry, target: Version, *, version_id: str, made_by: str, key: str,
-    author: str, height: int,
+    state: State,
+    entry: Entry,
+    target: Version,
+    *,
+    version_id: str,
+    made_by: str,
+    key: str,
+    author: str,
+    height: int,
 ) -> None:
     """Make the equivalent of an older version the head: its hash, title and text (spec §5)."""
     state.versions[version_id] = Version(
@@ -74,7 +74,7 @@ def restore_version(
         state.aliases[made_by] = version_id
 
 
-def end_freeze(state: State, entry: Entry, status: str) -> None:
+def end_freeze(state: State, entry: Entry, status: Status) -> None:
     """Give an entry another status; under `prd` the end of a freeze clears its traces (fault 7)."""
     if entry.status == "frozen" and state.rules.bound_freezes:
         entry.frozen_at = entry.baseline_rev = None

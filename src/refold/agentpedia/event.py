@@ -1,7 +1,5 @@
 """One event of the stream, and the one order in which events are folded."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 
@@ -27,8 +25,8 @@ MAX_INTEGER = 2**53 - 1
 class Event(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """A confirmed pin, as the fold takes it (spec §2).
 
-    `pin` is the pin id, `path` one of `PATHS` or a stranger's, `height` ≥ 0 the block, `tx_index` ≥ 0
-    the position in it, `sender` the author's globalMetaId, `payload` the JSON object that was pinned.
+    `pin` is the pin id, `path` one of `PATHS` or a stranger's, `height` ≥ 0 the block, `tx_index`
+    ≥ 0 the position in it, `sender` the author's globalMetaId, `payload` the JSON object pinned.
     """
 
     pin: str

@@ -6,14 +6,11 @@ either changes the state and gives None, or changes nothing and gives a `Refusal
 goes to the graveyard with its reason. Pure: no I/O, no clock but height, no randomness (spec §11).
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import msgspec
-
-from refold.kernel.errors import InputError, UsageError
 
 from refold.agentpedia.constitution import apply_constitution, apply_param_proposal, expire_params
 from refold.agentpedia.editors import apply_editor, editor_named
@@ -25,6 +22,8 @@ from refold.agentpedia.event import (
     REV,
     REVIEW,
     RULING,
+    Event,
+    Fault,
     is_global_meta_id,
     position,
 )
@@ -32,15 +31,11 @@ from refold.agentpedia.reasons import Refusal, refuse
 from refold.agentpedia.reputation import settle
 from refold.agentpedia.reviews import apply_challenge, apply_review
 from refold.agentpedia.revs import apply_rev
-from refold.agentpedia.rulings import apply_ruling, expire
 from refold.agentpedia.rules import PRD, Rules
+from refold.agentpedia.rulings import apply_ruling, expire
 from refold.agentpedia.state import Grave, Options, State
 from refold.agentpedia.view import View
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from refold.agentpedia.event import Event, Fault
+from refold.kernel.errors import InputError, UsageError
 
 _RULES: dict[str, Callable[[State, Event], Refusal | None]] = {
     REV: apply_rev,
@@ -119,7 +114,7 @@ class Fold:
     def advance(self, height: int) -> None:
         """Close what is due at a height: no event below it will come.
 
-        Proposals expire and signals settle in the order (due height, opening position) (spec §6, §8).
+        Proposals expire and signals settle in order of (due height, opening position) (§6, §8).
         """
         state = self.state
         due = state.due
@@ -224,9 +219,7 @@ def _bury(state: State, event: Event, refusal: Refusal) -> None:
     if refusal.reason == "schema-invalid":
         grave = Grave(event.pin, refusal.reason, pointer=text("pointer"), rule=text("rule"))
     elif refusal.reason == "duplicate-create":
-        grave = Grave(
-            event.pin, refusal.reason, entry_key=text("entryKey"), title=text("title")
-        )
+        grave = Grave(event.pin, refusal.reason, entry_key=text("entryKey"), title=text("title"))
     else:
         grave = Grave(event.pin, refusal.reason)
     state.graveyard.append(grave)

@@ -5,22 +5,16 @@ and null, under fixed member names, so that sorted JSON is its canonical form; a
 against `refold.kernel.canonical`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterator
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from refold.agentpedia.common import Json, plate_of, status_of
 from refold.agentpedia.editors import tier_of
 from refold.agentpedia.reviews import PASSING_SCORE
-from refold.agentpedia.common import Json, plate_of, status_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from refold.agentpedia.state import Editor, Entry, ParamProposal, Proposal, State, Version
+from refold.agentpedia.state import Editor, Entry, ParamProposal, Proposal, State, Version
 
 STUB_BYTES = 512
 """A head with less inline text than this is a stub (spec §9)."""
@@ -152,8 +146,10 @@ def _record(state: State, entry: Entry, key: str | None) -> Json:
 
 
 def display_head_of(state: State, entry: Entry) -> str:
-    """Give what readers see: the baseline of a frozen entry, the last that passed of a reviewed
-    one, else the head (spec §6)."""
+    """Give what readers see (spec §6).
+
+    The baseline of a frozen entry, the last that passed of a reviewed one, else the head.
+    """
     if entry.status == "frozen" and entry.baseline_rev is not None:
         return entry.baseline_rev
     if entry.display_mode == "reviewed":

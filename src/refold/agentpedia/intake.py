@@ -5,11 +5,9 @@ What the caller got wrong (no JSON, a missing height, two different copies of on
 `InputError` that lists every problem with its place.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -18,7 +16,7 @@ from refold.agentpedia.links import utf8_length
 from refold.agentpedia.payload import (
     MAX_DEPTH,
     Shallow,
-    Unreadable,
+    UnreadableError,
     decode_payload,
     decode_slowly,
     fit_payload,
@@ -29,12 +27,7 @@ from refold.agentpedia.rules import INLINE_MAX_BYTES
 from refold.agentpedia.schemas import PATHS, check
 from refold.agentpedia.state import Options
 from refold.kernel.errors import InputError, Problem
-from refold.metaid.pin import Row, pin_of_row
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from refold.metaid.pin import Pin
+from refold.metaid.pin import Pin, Row, pin_of_row
 
 MAX_PROBLEMS = 100
 """Problems listed of one input: enough to mend it, and a bound on the answer to a hostile one."""
@@ -85,8 +78,9 @@ def read_stream(data: bytes, *, gates: bool) -> Stream:
 def read_document(data: bytes) -> Stream:
     """Read one document `{events: [{pin, path, height, txIndex, sender, payload}], options}`.
 
-    A null or negative height is the mempool. Other members are ignored. Raises `InputError`:
-    `document-unreadable`, `document-invalid`, `event-invalid`, `options-invalid`, `conflicting-pin`.
+    A null or negative height is the mempool. Other members are ignored.
+    Raises `InputError`: `document-unreadable`, `document-invalid`, `event-invalid`,
+    `options-invalid`, `conflicting-pin`.
     """
     try:
         if may_be_read_fast(data):
@@ -100,7 +94,7 @@ def read_document(data: bytes) -> Stream:
 def _read_document_slowly(data: bytes) -> Stream:
     try:
         document = decode_slowly(data, prune_below=DOCUMENT_DEPTH + MAX_DEPTH)
-    except Unreadable as error:
+    except UnreadableError as error:
         raise InputError(
             "document-unreadable", f"the document is no JSON: {error}", "give one JSON document"
         ) from error
@@ -133,13 +127,17 @@ def _read_document_slowly(data: bytes) -> Stream:
 def _event_of(raw: object, index: int, problems: list[Problem]) -> Event | None:
     """Read what the indexer says of an event; None, and a problem a member, when it is wrong."""
     if not isinstance(raw, dict):
-        problems.append(Problem("event-invalid", "an event is no object", pointer=f"/events/{index}"))
+        problems.append(
+            Problem("event-invalid", "an event is no object", pointer=f"/events/{index}")
+        )
         return None
     found = len(problems)
 
     def wrong(member: str, wanted: str) -> None:
         problems.append(
-            Problem("event-invalid", f"{member} is not {wanted}", pointer=f"/events/{index}/{member}")
+            Problem(
+                "event-invalid", f"{member} is not {wanted}", pointer=f"/events/{index}/{member}"
+            )
         )
 
     for member in ("pin", "path", "sender"):
@@ -194,7 +192,7 @@ def _row_of(line: bytes) -> Row:
         pass
     try:
         return msgspec.convert(decode_slowly(line), Row)
-    except (Unreadable, msgspec.ValidationError) as error:
+    except (UnreadableError, msgspec.ValidationError) as error:
         raise InputError(
             "row-invalid", f"not a pin as an indexer lists it: {error}", "fetch the page again"
         ) from error
@@ -255,7 +253,7 @@ def _arrange(
 def _difference(copies: Sequence[Event], faults: Sequence[Fault | None]) -> str:
     """Name the members in which copies of one pin differ; positions count among confirmed ones."""
     confirmed = [event for event in copies if event.height >= 0]
-    aspects = {
+    aspects: dict[str, set[object]] = {
         "height": {event.height for event in confirmed},
         "txIndex": {event.tx_index for event in confirmed},
         "path": {event.path for event in copies},

@@ -1,14 +1,12 @@
 """What a text refers to (spec §7)."""
 
-from __future__ import annotations
-
 import re
 
 _CHAIN_URI = re.compile(r"(?:pin|metafile)://[0-9A-Za-z]+")
 
 
 def refs_found(text: str) -> int:
-    """Count the distinct pin:// and metafile:// URIs in a text; web addresses never count (AC-A4)."""
+    """Count the distinct pin:// and metafile:// URIs in a text; web addresses do not (AC-A4)."""
     if "://" not in text:
         return 0
     return len(set(_CHAIN_URI.findall(text)))

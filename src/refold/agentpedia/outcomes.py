@@ -1,17 +1,11 @@
 """What an effective ruling does, and what an expired one leaves behind (spec §6)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from refold.agentpedia.editors import editor_named
 from refold.agentpedia.entries import end_freeze, entry_at, resolve, restore_version
 from refold.agentpedia.event import later
 from refold.agentpedia.reputation import ABSENCE_TENTHS, overturn
 from refold.agentpedia.rules import RULING_DELTAS
-
-if TYPE_CHECKING:
-    from refold.agentpedia.state import Entry, Params, Proposal, State
+from refold.agentpedia.state import Entry, Params, Proposal, State
 
 CLEARING = ("dismiss", "confirm-goodfaith")
 """Outcomes that speak for the challenged version (spec §6)."""
@@ -78,10 +72,13 @@ def _set_status(state: State, proposal: Proposal) -> None:
         end_freeze(state, entry, "protected")
     elif outcome == "unprotect" or entry.status == "frozen":
         end_freeze(state, entry, "normal")
-    mode = "lww" if outcome == "unprotect" else proposal.params.display_mode
-    if mode == "lww" or mode == "reviewed":
-        entry.display_mode = mode
-        entry.passed = entry.head if mode == "reviewed" else None
+    mode = proposal.params.display_mode
+    if outcome == "protect" and mode == "reviewed":
+        entry.display_mode = "reviewed"
+        entry.passed = entry.head  # what stands at this moment counts as passed (spec §6)
+    elif outcome == "unprotect" or mode == "lww":
+        entry.display_mode = "lww"
+        entry.passed = None
 
 
 def _revert_to(state: State, proposal: Proposal, height: int) -> None:
@@ -102,8 +99,10 @@ def _revert_to(state: State, proposal: Proposal, height: int) -> None:
         author=proposal.sender,
         height=height,
     )
-    if entry.status == "frozen" and state.rules.bound_freezes and _may_touch_freeze(
-        state, entry, proposal
+    if (
+        entry.status == "frozen"
+        and state.rules.bound_freezes
+        and _may_touch_freeze(state, entry, proposal)
     ):
         end_freeze(state, entry, "normal")
 

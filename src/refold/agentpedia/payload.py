@@ -9,18 +9,13 @@ again by the standard library, which is slower and more forgiving, so that the a
 payload alone: not on the call stack, nor on the payload's neighbours in a document.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import msgspec
 
 from refold.kernel.guards import json_depth, prune_json
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_DEPTH = 64
 """Arrays and objects inside each other, the payload's own included; the schemas need three."""
@@ -39,7 +34,7 @@ _PRUNED = b'"\\ud800"'
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
-class Unreadable(ValueError):
+class UnreadableError(ValueError):
     """The bytes are no JSON, or not such as any reader takes; says why."""
 
 
@@ -52,7 +47,7 @@ def decode_payload(body: bytes) -> dict[str, object] | None:
         pass
     try:
         value = decode_slowly(body)
-    except Unreadable:
+    except UnreadableError:
         return None
     return fit_payload(value)
 
@@ -66,16 +61,16 @@ def decode_slowly(data: bytes, *, prune_below: int = 0) -> object:
     """Read any JSON text nested up to `MAX_DEPTH`; NUL and lone surrogates stay in.
 
     With `prune_below` what lies deeper than that becomes a lone surrogate, which makes the payload
-    around it malformed and leaves its neighbours alone. Raises `Unreadable`.
+    around it malformed and leaves its neighbours alone. Raises `UnreadableError`.
     """
     if json_depth(data) > (prune_below or MAX_DEPTH):
         if not prune_below:
-            raise Unreadable(f"it is nested deeper than {MAX_DEPTH}")
+            raise UnreadableError(f"it is nested deeper than {MAX_DEPTH}")
         data = prune_json(data, prune_below, _PRUNED)
     try:
         return json.loads(data.decode(), parse_int=_integer, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(str(error)) from error
+        raise UnreadableError(str(error)) from error
 
 
 def _integer(digits: str) -> int | float:

@@ -3,8 +3,6 @@
 The codes of the public engines keep their names (spec §3); the rest are ours, in the same style.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 
@@ -61,7 +59,9 @@ REASONS: dict[str, Reason] = {
         "Pin one plain JSON object.",
     ),
     "schema-invalid": _r(
-        "PRD §4", "A member is missing, extra or of a wrong form.", "Mend the member named by pointer."
+        "PRD §4",
+        "A member is missing, extra or of a wrong form.",
+        "Mend the member named by pointer.",
     ),
     # genesis and constitution
     "no-genesis": _r(
@@ -77,7 +77,9 @@ REASONS: dict[str, Reason] = {
         "Fold with a release that knows the algorithm.",
     ),
     "constitution-without-effective-proposal": _r(
-        "PRD §4.7", "No effective param-proposal stands behind the revision.", "Let one take effect."
+        "PRD §4.7",
+        "No effective param-proposal stands behind the revision.",
+        "Let one take effect.",
     ),
     "constitution-mismatch": _r(
         "spec §1",
@@ -96,7 +98,9 @@ REASONS: dict[str, Reason] = {
         "spec §1", "The proposal has made its revision already.", "Open a new proposal."
     ),
     "param-target-stale": _r(
-        "spec §1", "The proposal aimed at an older constitution.", "Propose again on the current one."
+        "spec §1",
+        "The proposal aimed at an older constitution.",
+        "Propose again on the current one.",
     ),
     "param-changes-invalid": _r(
         "spec §3",
@@ -152,7 +156,9 @@ REASONS: dict[str, Reason] = {
         "PRD §4.4", "The type is not create, edit, revert or redirect.", "Use one of the four."
     ),
     "duplicate-create": _r(
-        "PRD §4.4", "The entry exists; this create is an orphan.", "Edit the entry, or use another slug."
+        "PRD §4.4",
+        "The entry exists; this create is an orphan.",
+        "Edit the entry, or use another slug.",
     ),
     "edit-without-entry": _r("PRD §4.4", "There is no such entry to edit.", "Create it."),
     "revert-without-entry": _r("PRD §4.4", "There is no such entry to revert.", "Create it."),
@@ -169,7 +175,9 @@ REASONS: dict[str, Reason] = {
     "redirect-target-missing": _r(
         "PRD §4.4", "redirectTo names no entry of this language.", "Create the target first."
     ),
-    "redirect-self": _r("spec §1, fault 19", "A redirect to itself leads nowhere.", "Name another."),
+    "redirect-self": _r(
+        "spec §1, fault 19", "A redirect to itself leads nowhere.", "Name another."
+    ),
     # reviews and challenges
     "review-target-unresolvable": _r(
         "PRD §4.5", "targetRev names no known version.", "Name an applied version."
@@ -188,7 +196,9 @@ REASONS: dict[str, Reason] = {
     "ruling-challenge-missing": _r(
         "PRD §4.5", "challengePin names no applied challenge.", "Name an applied challenge."
     ),
-    "ruling-seed-mismatch": _r("PRD §4.5", "seed is not challengePin.", "Use the challenge as seed."),
+    "ruling-seed-mismatch": _r(
+        "PRD §4.5", "seed is not challengePin.", "Use the challenge as seed."
+    ),
     "baseline-rev-mismatch": _r(
         "PRD §4.5",
         "The entry is frozen and baselineRev is not the head before the freeze.",
@@ -209,9 +219,13 @@ REASONS: dict[str, Reason] = {
         "spec §1, fault 9", "An effective proposal decided this challenge.", "Open a new challenge."
     ),
     "proposal-open": _r(
-        "spec §1, fault 17", "The challenge has an open proposal.", "Vote on it, or wait for its end."
+        "spec §1, fault 17",
+        "The challenge has an open proposal.",
+        "Vote on it, or wait for its end.",
     ),
-    "transfer-source-missing": _r("spec §1", "fromEntry is no entry.", "Name an entry that exists."),
+    "transfer-source-missing": _r(
+        "spec §1", "fromEntry is no entry.", "Name an entry that exists."
+    ),
     "transfer-self": _r("spec §1", "fromEntry and toEntry are the same.", "Name another slug."),
     "transfer-cross-lang": _r(
         "spec §1", "fromEntry and toEntry are of different languages.", "Stay in one language."
@@ -219,25 +233,35 @@ REASONS: dict[str, Reason] = {
     "vote-on-closed-proposal": _r(
         "PRD §4.5", "There is no such open proposal.", "Vote inside voteWindowHours."
     ),
-    "duplicate-vote": _r("PRD §4.5", "The sender has voted; the first vote counts.", "Nothing would."),
+    "duplicate-vote": _r(
+        "PRD §4.5", "The sender has voted; the first vote counts.", "Nothing would."
+    ),
     # registration
     "editor-action-unknown": _r(
         "PRD §4.6", "The action is not one of the six.", "Use one of the six actions."
     ),
     "poc-challenge-mismatch": _r(
-        "PRD §4.6", "The answer is not the challenged applicant's own.", "Answer your own challenge."
+        "PRD §4.6",
+        "The answer is not the challenged applicant's own.",
+        "Answer your own challenge.",
     ),
     "poc-window-exceeded": _r(
-        "PRD §4.6", "The answer came more than 60 minutes after the challenge.", "Ask for a new one."
+        "PRD §4.6",
+        "The answer came more than 60 minutes after the challenge.",
+        "Ask for a new one.",
     ),
     "poc-response-missing": _r(
         "PRD §4.6", "responsePin names no review by the applicant.", "Pin a review and name it."
     ),
     "poc-review-too-early": _r(
-        "spec §1, fault 12", "The review is older than the challenge.", "Review after the challenge."
+        "spec §1, fault 12",
+        "The review is older than the challenge.",
+        "Review after the challenge.",
     ),
     "register-invalid": _r(
-        "PRD §4.6", "No accepted answer of the sender stands behind it.", "Answer a challenge first."
+        "PRD §4.6",
+        "No accepted answer of the sender stands behind it.",
+        "Answer a challenge first.",
     ),
     "stake-insufficient": _r(
         "PRD §4.6", "The stake is below stakeAmountSat.", "Stake at least stakeAmountSat."

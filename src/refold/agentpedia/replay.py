@@ -1,22 +1,16 @@
 """Replay: from the bytes of a document, or of indexer rows, to a view."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import msgspec
 
 from refold.agentpedia.fold import Fold
 from refold.agentpedia.intake import check_payloads, read_stream
 from refold.agentpedia.rules import PRD, Rules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from refold.agentpedia.view import View
+from refold.agentpedia.view import View
 
 STEP = 10_000
-"""Events between two calls of a progress function: often enough for an eye, rare enough for free."""
+"""Events between two calls of a progress function: often for an eye, rare for the fold."""
 
 
 def replay(

@@ -1,15 +1,9 @@
 """Reputation by signals: what earns it, what costs it, when it settles (spec §8). In tenths."""
 
-from __future__ import annotations
-
 from heapq import heappush
-from typing import TYPE_CHECKING
 
 from refold.agentpedia.event import later
-from refold.agentpedia.state import Due
-
-if TYPE_CHECKING:
-    from refold.agentpedia.state import Editor, Entry, State, Tier, Version
+from refold.agentpedia.state import Due, Editor, Entry, State, Tier, Version
 
 SETTLE_DAYS = 7
 """A rev earns its credit when nothing overturned it for a week, longer than any default window."""

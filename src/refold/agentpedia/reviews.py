@@ -1,19 +1,11 @@
 """Reviews and challenges: what editors say about one version (spec §6, §8)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from refold.agentpedia.editors import same_cluster, tier_at
 from refold.agentpedia.entries import resolve
-from refold.agentpedia.event import integer
+from refold.agentpedia.event import Event, integer
 from refold.agentpedia.reasons import Refusal, need, refuse
 from refold.agentpedia.reputation import count_review
-from refold.agentpedia.state import Challenge, Review
-
-if TYPE_CHECKING:
-    from refold.agentpedia.event import Event
-    from refold.agentpedia.state import State
+from refold.agentpedia.state import Challenge, Review, State
 
 PASSING_SCORE = 4
 """A review passes a version, and counts towards featured, from here on (spec §6, §9)."""

@@ -1,22 +1,15 @@
 """Revs: the gates on author, entry and content, and the four types (spec §5)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from refold.agentpedia import reputation
 from refold.agentpedia.editors import root_of, tier_of
 from refold.agentpedia.entries import canonical_name, entry_at, resolve, restore_version
+from refold.agentpedia.event import Event, Fault
 from refold.agentpedia.links import refs_found, utf8_length
 from refold.agentpedia.reasons import Refusal, need, refuse
-from refold.agentpedia.state import Contest, Entry, Rate, Version
+from refold.agentpedia.state import Contest, Editor, Entry, Rate, State, Tier, Version
 from refold.agentpedia.wars import weigh_revert
-
-if TYPE_CHECKING:
-    from refold.agentpedia.event import Event, Fault
-    from refold.agentpedia.state import Editor, State, Tier
 
 
 class Rev(msgspec.Struct, gc=False):

@@ -4,8 +4,6 @@ One fold serves both. Each field of `Rules` is one row of spec §1 or one fault 
 the constants that the profiles share stand below, each with its reason.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 ARBITER_DRAW = "arbiter-draw-v1"
@@ -17,18 +15,18 @@ ALGO_VERSIONS = {
 """The algorithms this engine knows (PRD §4.7)."""
 
 INLINE_MAX_BYTES = 16384
-"""Inline text of a rev in bytes of UTF-8; the constitution's `inlineContentMaxBytes` is this constant."""
+"""Inline text of a rev in bytes of UTF-8: `inlineContentMaxBytes`, a constant (spec §3)."""
 POC_WINDOW_MINUTES = 60
 """A poc-response comes within an hour of its challenge (PRD §4.6)."""
 ENDORSEMENTS_BOOTSTRAP = 4
 ENDORSEMENTS = 2
-"""Endorsements that make a register effective, inside the bootstrap window and after it (PRD §4.6)."""
+"""Endorsements that make a register effective, in the bootstrap window and after (PRD §4.6)."""
 
 TENTHS = 10
 """Reputation and revert weights are kept in tenths, so that no float is ever needed (spec §2)."""
 WEIGHT_PLAIN = 10
 WEIGHT_FIX = 5
-"""Weight of a revert, and of an editor's first vandalism-fix in the window (PRD §4.8), in tenths."""
+"""Weight of a revert, and of an editor's first vandalism-fix in the window (§4.8), in tenths."""
 
 RULING_DELTAS = {
     "confirm-goodfaith": 10,
@@ -45,7 +43,7 @@ OUTCOMES = (*OUTCOMES_ON_ENTRIES, *RULING_DELTAS)
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """A rules profile (spec §1): true where the PRD's rule holds, false where the network's does."""
+    """A rules profile (spec §1): true for the PRD's rule, false for the network's."""
 
     name: str
     top_pool: bool

@@ -1,23 +1,15 @@
 """Rulings: proposals with their arbiters, votes, outcomes, expiry (spec §6, PRD §4.5)."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from heapq import heappush
-from typing import TYPE_CHECKING
 
 from refold.agentpedia.editors import draw, tier_at
 from refold.agentpedia.entries import key_of, resolve
-from refold.agentpedia.event import later
+from refold.agentpedia.event import Event, later
 from refold.agentpedia.outcomes import close_by_expiry, take_effect, transfer_fault
 from refold.agentpedia.reasons import Refusal, need, refuse
 from refold.agentpedia.rules import OUTCOMES, RULING_DELTAS
-from refold.agentpedia.state import Due, Params, Proposal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from refold.agentpedia.event import Event
-    from refold.agentpedia.state import Challenge, Entry, State
+from refold.agentpedia.state import Challenge, Due, Entry, Params, Proposal, State
 
 DISPLAY_MODES = ("lww", "reviewed")
 
@@ -143,9 +135,7 @@ def _judge_display_mode(state: State, outcome: str, raw: Mapping[str, object]) -
     return refuse("display-mode-not-allowed", outcome=outcome, displayMode=mode)
 
 
-def _open(
-    state: State, event: Event, challenge: Challenge, outcome: str, params: Params
-) -> None:
+def _open(state: State, event: Event, challenge: Challenge, outcome: str, params: Params) -> None:
     """Open a proposal: arbiters and voters' rights are those of this position (PRD §4.5)."""
     version = state.versions[challenge.target]
     entry = state.records[version.record]

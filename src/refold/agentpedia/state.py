@@ -5,13 +5,11 @@ Objects refer to each other by pin id or key, never by reference, so that a snap
 encoding of `State` and restoring is one decoding.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec
 
-from refold.agentpedia.rules import Rules  # noqa: TC001  (a snapshot decodes into it)
+from refold.agentpedia.rules import Rules
 
 Tier = Literal["T0", "T0+", "T1", "T2"]
 Status = Literal["normal", "protected", "frozen"]

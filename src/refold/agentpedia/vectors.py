@@ -6,25 +6,18 @@ language of `expect` (dots walk into the common view; `.$absent`, `.$contains`, 
 `.length`).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator
+from typing import cast
 
 import msgspec
 
-from refold.kernel.errors import InputError
-
+from refold.agentpedia.common import Json
 from refold.agentpedia.event import CONSTITUTION, PREFIX, Event, position
 from refold.agentpedia.fold import Fold
-from refold.agentpedia.rules import ALGO_VERSIONS
+from refold.agentpedia.rules import ALGO_VERSIONS, Rules
 from refold.agentpedia.state import Options
-from refold.agentpedia.common import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from refold.agentpedia.rules import Rules
+from refold.kernel.errors import InputError
 
 GENESIS_PIN = "genesis"
 
@@ -93,7 +86,9 @@ def read_vectors(data: bytes) -> VectorFile:
         return msgspec.json.decode(data, type=VectorFile)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(
-            "vectors-unreadable", f"not a file of replay vectors: {error}", "give the published file"
+            "vectors-unreadable",
+            f"not a file of replay vectors: {error}",
+            "give the published file",
         ) from error
 
 

@@ -1,19 +1,14 @@
 """A view: the state of a fold at a tip height, in the forms that people and indexers want."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import msgspec
 
 from refold.agentpedia.common import Json, common_view
 from refold.agentpedia.editors import tier_of
 from refold.agentpedia.full import display_head_of, full_view, quality_of, view_digest
-from refold.agentpedia.state import State  # noqa: TC001  (a field's type)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from refold.agentpedia.state import State
 
 
 class EntryLine(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,16 +1,9 @@
 """Edit wars: the weight of reverts, and the freeze when their sum is reached (PRD §4.8, §5.2)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from refold.agentpedia.editors import draw, root_of
+from refold.agentpedia.event import Event
 from refold.agentpedia.rules import WEIGHT_FIX, WEIGHT_PLAIN
-from refold.agentpedia.state import Weight
-
-if TYPE_CHECKING:
-    from refold.agentpedia.event import Event
-    from refold.agentpedia.state import Entry, State
+from refold.agentpedia.state import Entry, State, Weight
 
 
 def weigh_revert(state: State, entry: Entry, event: Event, key: str, head_before: str) -> None:

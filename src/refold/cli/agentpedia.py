@@ -83,7 +83,9 @@ def vectors(file: str, rules: str, form: str) -> int:
     show_default=True,
     help="What to print: JSON of a view, its digest, or a table.",
 )
-@click.option("--batch", is_flag=True, help="FILE holds one document a line; print a line for each.")
+@click.option(
+    "--batch", is_flag=True, help="FILE holds one document a line; print a line for each."
+)
 @click.option("--genesis", metavar="PIN", help="Take only this pin as the genesis.")
 @click.option("--tip", type=click.IntRange(min=0), help="Height of the view; default: last + 1.")
 @format_option

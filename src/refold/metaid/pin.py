@@ -1,7 +1,5 @@
 """The pin: what an indexer's row says of one record on the chain (facts: metaid §3.5)."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 from binascii import Error as Base64Error
 
