@@ -10,6 +10,7 @@ from reference.naive_editing import (
     refuse_stranger,
     refuse_t0,
     text,
+    text_or_null,
 )
 from reference.naive_state import (
     ALGORITHMS,
@@ -212,10 +213,9 @@ def constitution(world: World, event: Json) -> None:
 
 def refuse_algorithms(world: World, event: Json) -> None:
     """Refuses a constitution, right in all else, that names an unknown algorithm (S 3; R 2)."""
-    named = object_or_empty(event["payload"], "algoVersions")
-    if any(not isinstance(named.get(kind, known), str) for kind, known in ALGORITHMS.items()):
-        raise Refused("schema-invalid")
-    if any(named.get(kind, known) != known for kind, known in ALGORITHMS.items()):
+    versions = object_or_empty(event["payload"], "algoVersions")
+    named = {kind: text_or_null(versions, kind) for kind in ALGORITHMS}
+    if any(named[kind] not in {None, known} for kind, known in ALGORITHMS.items()):
         world.not_authoritative = world.not_authoritative or event["pin"]
         raise Refused("algo-unknown")
 
@@ -262,19 +262,20 @@ def revise(world: World, event: Json) -> None:
     ]
     if not cited:
         raise Refused("constitution-without-effective-proposal")
-    params = payload.get("params")
     if world.prd:
         if any(c["proposalPin"] == cited[0]["pin"] for c in world.constitutions):
             raise Refused("param-proposal-used")
         if cited[0]["targetConstitution"] != current["pin"]:
             raise Refused("param-target-stale")
-        changed = {**world.params, **{c["param"]: c["value"] for c in cited[0]["changes"]}}
-        if not same(params, changed):
-            raise Refused("constitution-params-mismatch")
+    params = payload.get("params")
     if not isinstance(params, dict):
         raise Refused("schema-invalid")
     if any(not is_integer(params[name]) for name in params if name in PARAMS):
         raise Refused("schema-invalid")
+    if world.prd:
+        changed = {**world.params, **{c["param"]: c["value"] for c in cited[0]["changes"]}}
+        if not same(params, changed):
+            raise Refused("constitution-params-mismatch")
     refuse_algorithms(world, event)
     known = {name: params[name] for name in PARAMS if name in params}
     world.params = {**world.params, **known}
@@ -377,5 +378,6 @@ def vote_params(world: World, event: Json) -> None:
     approve = boolean(payload, "approve")
     proposal["votes"].append({"pin": event["pin"], "by": who, "approve": approve, "height": height})
     needed = proposal["needed"] if world.prd else two_thirds(world.params["arbiterPoolK"])
-    if len([vote for vote in proposal["votes"] if vote["approve"]]) >= needed:
+    approvals = len([vote for vote in proposal["votes"] if vote["approve"]])
+    if approve and approvals >= needed:
         proposal.update(state="effective", closedAt=height)

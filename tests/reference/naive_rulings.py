@@ -185,7 +185,8 @@ def vote(world: World, event: Json) -> None:
         raise Refused("duplicate-vote")
     approve = boolean(payload, "approve")
     proposal["votes"].append({"pin": event["pin"], "by": who, "approve": approve, "height": height})
-    if approve_count(proposal) >= world.params["rulingQuorum"]:
+    counted = approve and who in proposal["arbiters"]
+    if counted and approve_count(proposal) >= world.params["rulingQuorum"]:
         take_effect(world, proposal, height)
 
 
@@ -216,15 +217,21 @@ def take_effect(world: World, proposal: Json, height: int) -> None:
         if outcome == "ban-editor":
             world.banned.append(proposal["editor"])
     elif outcome == "dismiss":
-        target = next(c["target"] for c in world.challenges if c["pin"] == proposal["challengePin"])
-        if target in record["marked"]:
-            record["marked"].remove(target)
+        dismiss(world, proposal)
     elif outcome == "revert-to":
         revert_by_ruling(world, proposal, record, height)
     elif outcome == "transfer-slug":
         transfer(world, proposal)
     else:
         change_status(world, proposal, record)
+
+
+def dismiss(world: World, proposal: Json) -> None:
+    """Clears the challenged rev, wherever it stands now; read under `deployed` only (R 18)."""
+    target = next(c["target"] for c in world.challenges if c["pin"] == proposal["challengePin"])
+    for record in world.records:
+        if target in record["marked"]:
+            record["marked"].remove(target)
 
 
 def may_release(world: World, proposal: Json, record: Json) -> bool:

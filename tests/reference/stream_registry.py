@@ -56,6 +56,10 @@ def join(maker: "Maker") -> None:
     named = "none" if maker.slip() else answer
     response = {"action": "poc-response", "editor": applicant}
     maker.emit("editor", applicant, {**response, "challengePin": case, "responsePin": named})
+    if maker.chance(0.2):  # a second answer to the same case, perhaps with the same review
+        other = maker.rng.choice([answer, review_by(maker, applicant)])
+        maker.emit("editor", applicant, {**response, "challengePin": case, "responsePin": other})
+        answer = maker.rng.choice([answer, other])
     register(maker, applicant, case, answer)
     for _ in range(maker.rng.choice([1, 2, 4, 4, 4, 5])):
         endorse(maker, applicant)
@@ -119,13 +123,10 @@ def punish(maker: "Maker") -> None:
         editor = ruling["editor"]
     if ruling is not None and ruling["arbiters"] and not maker.slip():
         sender = maker.rng.choice(ruling["arbiters"])
-    payload = {
-        "action": maker.rng.choice(["suspend", "suspend", "revoke"]),
-        "editor": editor,
-        "rulingPin": ruling["pin"] if ruling else "none",
-        "reason": "as ruled",
-    }
-    maker.emit("editor", sender, payload)
+    cited = {"editor": editor, "rulingPin": ruling["pin"] if ruling else "none", "reason": "so"}
+    for action in maker.rng.choice([["suspend"], ["suspend", "suspend"], ["revoke"]]):
+        maker.emit("editor", sender, {"action": action, **cited})
+        maker.step()
 
 
 # --- constitution ------------------------------------------------------------------------------
@@ -214,7 +215,11 @@ def revise(maker: "Maker") -> None:
         "algoVersions": dict(ALGORITHMS),
     }
     if maker.slip():
-        payload["params"] = {"thetaProtect": 1}
+        other = {**payload["params"], "unknownParam": 8}
+        payload["params"] = rng.choice([{"thetaProtect": 1}, {"arbiterPoolK": 3}, other])
+    if maker.slip():
+        strange = {**ALGORITHMS, "reputation": "reputation-algo-v2"}
+        payload["algoVersions"] = rng.choice([strange, {}, None, {"adoption": None}])
     maker.emit("constitution", maker.anybody() if maker.slip() else "E1", payload)
 
 

@@ -140,7 +140,7 @@ def review(maker: "Maker", by: str | None = None) -> None:
     if not maker.world.records and not maker.slip():
         return
     sender = by or maker.member("T0", "T0+", "T1", "T2", "T2")
-    score = maker.rng.choice([1, 3, 4, 5, 5])
+    score = maker.rng.choice([0, 6, 2.5, "4"] if maker.slip() else [1, 3, 4, 5, 5])
     payload = {
         "targetRev": target_version(maker),
         "score": score,

@@ -20,6 +20,7 @@ WRONG_VALUES: tuple[Any, ...] = (
     None,
     0,
     5,
+    99,
     -1,
     1.5,
     2.0,
@@ -63,7 +64,7 @@ WEIGHTS: dict[str, dict[str, int]] = {
     "war": {"war": 12, "revert": 10, "edit": 12, "create": 4, "join": 1, "amend": 0},
     "court": {"challenge": 14, "propose": 14, "vote": 24, "pass": 8, "punish": 6, "amend": 0},
     "registry": {"join": 14, "endorse": 12, "punish": 5, "review": 10, "war": 0, "amend": 1},
-    "governance": {"amend": 10, "vote_params": 24, "revise": 9, "pass": 4, "war": 1, "join": 3},
+    "governance": {"amend": 10, "vote_params": 24, "revise": 9, "pass": 4, "war": 1, "join": 3, "punish": 4},
     "library": {"review": 24, "edit": 18, "challenge": 9, "pass": 9, "jump": 4, "amend": 0},
     "transfer": {"transfer": 14, "pass": 8, "redirect": 6, "revert": 10, "war": 4, "amend": 0},
 }
@@ -86,8 +87,7 @@ class Maker:
         self.strangers = ["X1", "X2", "X3", "X4"]
         self.slugs = self.rng.sample(["a", "b", "c", "d"], self.rng.randint(2, 4))
         if self.rng.random() < 0.3:
-            cluster = self.rng.sample([*self.founders, "X1"], 2)
-            self.options["clusterAliases"] = {cluster[0]: cluster[1]}
+            self.options["clusterAliases"] = self.make_aliases()
         if self.rng.random() < 0.5:
             half = self.rng.sample(self.founders, len(self.founders) // 2)
             self.options["editorsRep"] = {who: self.rng.randint(1, 4) for who in half}
@@ -105,6 +105,12 @@ class Maker:
         if self.rng.random() < 0.1:
             options["frozenArbiterOverrides"]["en:a"] = ["E1", "E2"]
         return options
+
+    def make_aliases(self) -> dict[str, str]:
+        """Chooses who stands for whom: a pair, a chain, a loop, or a way into a loop."""
+        a, b, c = self.rng.sample([*self.founders, "X1"], 3)
+        shapes = ({a: b}, {a: b}, {a: b, b: c}, {a: b, b: a}, {a: b, b: c, c: b}, {a: a})
+        return self.rng.choice(shapes)
 
     def make_params(self) -> Json:
         """Chooses small parameters."""
@@ -134,6 +140,8 @@ class Maker:
         }
         if self.rng.random() < 0.1:
             del params["arbiterSuspensionDays"]
+        if self.rng.random() < 0.05:
+            params["unknownParam"] = 7
         return params
 
     # --- small choices ---------------------------------------------------------------------

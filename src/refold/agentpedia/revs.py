@@ -43,7 +43,8 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
         refusal = _closed_to(state, rev, entry)
         if refusal is not None:
             return refusal
-    rate = _rate_of(state, event)
+    root = root_of(state, event.sender)
+    rate = _rate_of(state, root, event.height)
     refusal = _over_rate(state, rate, rev.key)
     if refusal is not None:
         return refusal
@@ -62,6 +63,7 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
     editor.valid_revs += 1
     rate.total += 1
     rate.by_key[rev.key] = rate.by_key.get(rev.key, 0) + 1
+    state.rates[root] = rate
     if kind == "revert" and entry is not None and head_before is not None:
         weigh_revert(state, entry, event, rev.key, head_before)
     return None
@@ -85,14 +87,11 @@ def _closed_to(state: State, rev: Rev, entry: Entry) -> Refusal | None:
     )
 
 
-def _rate_of(state: State, event: Event) -> Rate:
-    """Give the counters of the sender's cluster for the day of this event."""
-    day = (event.height - state.limits.genesis) // state.options.blocks_per_day
-    root = root_of(state, event.sender)
+def _rate_of(state: State, root: str, height: int) -> Rate:
+    """Give the counters of a cluster for the day of this height, new ones on a new day."""
+    day = (height - state.limits.genesis) // state.options.blocks_per_day
     rate = state.rates.get(root)
-    if rate is None or rate.day != day:
-        rate = state.rates[root] = Rate(day, 0, {})
-    return rate
+    return rate if rate is not None and rate.day == day else Rate(day, 0, {})
 
 
 def _over_rate(state: State, rate: Rate, key: str) -> Refusal | None:
