@@ -1,11 +1,8 @@
 """Streams for the fold benchmarks: made, not recorded; the same seed gives the same bytes."""
 
+from collections.abc import Iterator
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PREFIX = "/protocols/agentpedia/"
 EDITORS = 60

@@ -194,8 +194,10 @@ class Scenario:
     # --- ids ------------------------------------------------------------------------------------
 
     def who(self, name: str) -> str:
-        """The id of an editor."""
-        return f"idq1{name.lower().rjust(38, '0')}" if self.valid else name
+        """The id of an editor; an id stays as it is."""
+        if not self.valid or name.startswith("idq1"):
+            return name
+        return f"idq1{name.lower().rjust(38, '0')}"
 
     def _new_pin(self, kind: str) -> str:
         name = f"{len(self.events):03d}-{kind}"

@@ -228,12 +228,12 @@ def genesis(world: World, event: Json) -> None:
         raise Refused("schema-invalid")
     if not isinstance(params, dict):
         raise Refused("schema-invalid")
-    for name in PARAMS:
-        if not is_integer(params.get(name)) and not (name == OPTIONAL_PARAM and name not in params):
-            raise Refused("schema-invalid")
+    known = known_params(params)
+    if any(name not in known for name in PARAMS if name != OPTIONAL_PARAM):
+        raise Refused("schema-invalid")
     refuse_algorithms(world, event)
     world.genesis = {"pin": event["pin"], "height": height, "issuer": event["sender"]}
-    world.params = {name: params[name] for name in PARAMS if name in params}
+    world.params = known
     world.founders = list(founders)
     enact(world, event, None)
     for founder in founders:
@@ -270,16 +270,23 @@ def revise(world: World, event: Json) -> None:
     params = payload.get("params")
     if not isinstance(params, dict):
         raise Refused("schema-invalid")
-    if any(not is_integer(params[name]) for name in params if name in PARAMS):
-        raise Refused("schema-invalid")
+    known = known_params(params)
     if world.prd:
         changed = {**world.params, **{c["param"]: c["value"] for c in cited[0]["changes"]}}
-        if not same(params, changed):
+        stated = {name: value for name, value in params.items() if value is not None}
+        if not same(stated, changed):
             raise Refused("constitution-params-mismatch")
     refuse_algorithms(world, event)
-    known = {name: params[name] for name in PARAMS if name in params}
     world.params = {**world.params, **known}
     enact(world, event, cited[0]["pin"])
+
+
+def known_params(params: Json) -> dict[str, int]:
+    """Gives the params the protocol knows; null counts as absent (S 3; R 52)."""
+    known = {name: params[name] for name in PARAMS if params.get(name) is not None}
+    if not all(is_integer(value) for value in known.values()):
+        raise Refused("schema-invalid")
+    return known
 
 
 def enact(world: World, event: Json, proposal: str | None) -> None:

@@ -1,0 +1,183 @@
+"""What one rev does to an entry, measured: the numbers that the conditions of a rule pack compare.
+
+Everything here is a function of the rev and of the text before it (PRD §5.7, X11). A text costs a
+fixed number of linear passes. Bytes are compared, not characters, and only ASCII changes its case,
+so that no table of Unicode has a say: two machines measure the same.
+
+A *word* is a run of ASCII letters, digits and letters of U+00C0–U+07FF, or one letter beyond (a
+Chinese character, say); addresses are no words. Texts are compared by *pairs* of neighbouring words:
+a word that moved, or stands in another text by chance, does not count as kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MAX_BYTES = 65_536
+"""Longest text that is read, four times the inline limit: a measure costs milliseconds at most."""
+REMEMBERED = 8
+"""Readings kept: most revs replace the text that was read last."""
+PERMILLE = 1000
+
+TEXT_MEASURES = ("type", "claim")
+"""Measures that are words of the protocol; `claim` is "" without one."""
+NUMBER_MEASURES = (
+    "unchanged",
+    "restores",
+    "undoesOwn",
+    "words",
+    "wordsBefore",
+    "wordsAdded",
+    "wordsRemoved",
+    "removedPermille",
+    "changedPermille",
+    "repeatedPermille",
+    "runAdded",
+    "refsLost",
+    "refsGained",
+    "refsOverclaimed",
+    "linksAdded",
+)
+"""Measures that are whole numbers from 0 on; docs/agentpedia-signals.md defines each."""
+PHRASES = "phrases/"
+"""With the name of a group of the pack: its phrases in the text beyond those there before."""
+
+Measures = dict[str, int | str | None]
+"""Measures of one rev by name; None where a text that is not known would be needed."""
+
+
+class Change(
+    msgspec.Struct, frozen=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
+    """One applied rev as the rule pack sees it.
+
+    `before` is the text that was the head, `after` the rev's own; None is an unknown one. A revert
+    or redirect brings no text of its own: both stay empty. `unchanged`: the text before has the
+    same hash; `restores`: it has not, but an older version of the entry has; `undoes_own`: a revert
+    whose author wrote what it takes away.
+    """
+
+    type: str
+    claim: str = ""
+    claim_refs: int = 0
+    before: str | None = ""
+    after: str | None = ""
+    unchanged: bool = False
+    restores: bool = False
+    undoes_own: bool = False
+
+
+class Reading(msgspec.Struct, frozen=True, gc=False):
+    """What one text holds. `lowered` is all of it, for phrases; the longest run in characters."""
+
+    lowered: bytes
+    words: int
+    pairs: Counter[tuple[bytes, bytes]]
+    run: int
+    refs: frozenset[bytes]
+    links: frozenset[bytes]
+
+
+# Letters beyond U+07FF in UTF-8, without U+2000–U+303F (punctuation, symbols, box drawing) and
+# U+F000–U+FFFF. No two branches below share a first byte: matching never backtracks.
+_BEYOND = rb"[\xe0\xe1\xe4-\xee][\x80-\xbf]{2}|\xe3[\x81-\xbf][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{3}"
+_ALPHABETIC = rb"[\xc3-\xdf][\x80-\xbf]"
+_WORD = re.compile(rb"(?:[0-9a-z]|" + _ALPHABETIC + rb")+|" + _BEYOND)
+# Eight times the same letter, ! or ?: rules of tables, frames and long numbers are no such run.
+_RUN = re.compile(rb"([a-z!?]|" + _ALPHABETIC + rb"|" + _BEYOND + rb")\1{7,}")
+_REF = re.compile(rb"(?:pin|metafile)://[0-9A-Za-z]+")
+_ADDRESS_END = rb"[^\s<>\"'()\[\]\x80-\xff]"
+_LINK = re.compile(rb"(?:https?://|www\.)" + _ADDRESS_END + rb"+")
+_ADDRESS = re.compile(rb"(?:(?:pin|metafile|https?)://|www\.)" + _ADDRESS_END + rb"*")
+
+
+@lru_cache(REMEMBERED)
+def read(text: str) -> Reading | None:
+    """Read a text; None when it is longer than `MAX_BYTES`."""
+    if len(text) > MAX_BYTES:
+        return None
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > MAX_BYTES:
+        return None
+    lowered = data.lower()
+    prose = _ADDRESS.sub(b" ", lowered)
+    words = _WORD.findall(prose)
+    return Reading(
+        lowered=lowered,
+        words=len(words),
+        pairs=Counter(zip([b"", *words], words, strict=False)),
+        run=max((_run_length(match) for match in _RUN.finditer(prose)), default=0),
+        refs=frozenset(_REF.findall(data)),
+        links=frozenset(_LINK.findall(lowered)),
+    )
+
+
+def _run_length(match: re.Match[bytes]) -> int:
+    return len(match[0]) // len(match[1])
+
+
+def measure(change: Change, phrases: Mapping[str, Sequence[bytes]]) -> Measures:
+    """Give every measure of a change; `phrases` are the pack's, by group."""
+    measures: Measures = dict.fromkeys(NUMBER_MEASURES)
+    measures |= dict.fromkeys(PHRASES + group for group in phrases)
+    measures["type"], measures["claim"] = change.type, change.claim
+    measures["unchanged"] = int(change.unchanged)
+    measures["restores"] = int(change.restores)
+    measures["undoesOwn"] = int(change.undoes_own)
+    before = None if change.before is None else read(change.before)
+    after = None if change.after is None else read(change.after)
+    if before is not None:
+        measures["wordsBefore"] = before.words
+    if after is not None:
+        measures["words"] = after.words
+        measures["repeatedPermille"] = _permille(after.words - len(after.pairs), after.words)
+        measures["refsOverclaimed"] = max(change.claim_refs - len(after.refs), 0)
+    if before is not None and after is not None:
+        measures |= _compare(before, after)
+        for group, texts in phrases.items():
+            measures[PHRASES + group] = _phrases_added(before, after, texts)
+    return measures
+
+
+def _compare(before: Reading, after: Reading) -> dict[str, int]:
+    kept = _common(before.pairs, after.pairs)
+    removed, added = before.words - kept, after.words - kept
+    return {
+        "wordsAdded": added,
+        "wordsRemoved": removed,
+        "removedPermille": _permille(removed, before.words),
+        "changedPermille": _permille(removed + added, before.words + after.words),
+        "runAdded": after.run if after.run > before.run else 0,
+        "refsLost": len(before.refs - after.refs),
+        "refsGained": len(after.refs - before.refs),
+        "linksAdded": len(after.links - before.links),
+    }
+
+
+def _common(one: Counter[tuple[bytes, bytes]], other: Counter[tuple[bytes, bytes]]) -> int:
+    """Count what two bags share."""
+    if len(one) > len(other):
+        one, other = other, one
+    count_in = other.get
+    return sum(min(count, count_in(pair, 0)) for pair, count in one.items())
+
+
+def _permille(part: int, whole: int) -> int:
+    return part * PERMILLE // whole if whole else 0
+
+
+def _phrases_added(before: Reading, after: Reading, phrases: Sequence[bytes]) -> int:
+    added = 0
+    for phrase in phrases:
+        count = after.lowered.count(phrase)
+        if count:
+            added += max(count - before.lowered.count(phrase), 0)
+    return added
