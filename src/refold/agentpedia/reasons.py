@@ -5,6 +5,16 @@ The codes of the public engines keep their names (spec §3); the rest are ours, 
 
 import msgspec
 
+from refold.agentpedia.event import (
+    CHALLENGE,
+    CONSTITUTION,
+    EDITOR,
+    PARAM_PROPOSAL,
+    REV,
+    REVIEW,
+    RULING,
+)
+
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):
     """A rule's no: the reason code, and the values that the rule compared."""
@@ -283,3 +293,18 @@ REASONS: dict[str, Reason] = {
     ),
 }
 """Every reason code, in the order of the gates."""
+
+APPLIED: dict[str, Reason] = {
+    REV: _r(
+        "PRD §4.4", "Every gate was passed, and the rule of its type made it part of the entry.", ""
+    ),
+    CHALLENGE: _r("PRD §4.5", "The version it names is disputed from here on; the head stays.", ""),
+    RULING: _r("PRD §4.5", "The proposal is open, or the vote stands in its record.", ""),
+    REVIEW: _r("PRD §4.5", "The review stands in the record of the version.", ""),
+    EDITOR: _r(
+        "PRD §4.6", "It is a step of a registration, or a sanction that a ruling backs.", ""
+    ),
+    CONSTITUTION: _r("PRD §4.7", "Its parameters hold from here on.", ""),
+    PARAM_PROPOSAL: _r("PRD §4.7", "The proposal is open, or the vote is counted.", ""),
+}
+"""What an applied pin did, by path."""

@@ -5,12 +5,29 @@ from collections.abc import Callable
 import msgspec
 
 from refold.agentpedia.fold import Fold
-from refold.agentpedia.intake import check_payloads, read_stream
+from refold.agentpedia.intake import Stream, check_payloads, read_stream
 from refold.agentpedia.rules import PRD, Rules
 from refold.agentpedia.view import View
 
 STEP = 10_000
 """Events between two calls of a progress function: often for an eye, rare for the fold."""
+
+
+def prepare(
+    data: bytes, rules: Rules = PRD, *, schema: bool = True, genesis_pin: str | None = None
+) -> Stream:
+    """Read and check a stream: a document `{events, options}`, or indexer rows as JSON lines.
+
+    `schema`: whether envelope, schema and content gates are on; under `deployed` they are off in
+    any case (spec §3). `genesis_pin` goes before the document's own. Raises `InputError`.
+    """
+    gates = schema and rules.gates
+    stream = read_stream(data, gates=gates)
+    if gates:
+        check_payloads(stream)
+    if genesis_pin is not None:
+        stream.options = msgspec.structs.replace(stream.options, genesis_pin=genesis_pin)
+    return stream
 
 
 def replay(
@@ -24,19 +41,12 @@ def replay(
 ) -> View:
     """Fold a document `{events, options}`, or indexer rows as JSON lines.
 
-    `schema`: whether envelope, schema and content gates are on; under `deployed` they are off in
-    any case (spec §3). `genesis_pin` goes before the document's own. `tip` defaults to one above
-    the last event. `progress(done, all)` is called every `STEP` events. Raises `InputError` with
-    every problem of the input.
+    `schema`, `genesis_pin`: as for `prepare`. `tip` defaults to one above the last event.
+    `progress(done, all)` is called every `STEP` events. Raises `InputError` with every problem of
+    the input.
     """
-    gates = schema and rules is PRD
-    stream = read_stream(data, gates=gates)
-    if gates:
-        check_payloads(stream)
-    options = stream.options
-    if genesis_pin is not None:
-        options = msgspec.structs.replace(options, genesis_pin=genesis_pin)
-    fold = Fold(rules, options)
+    stream = prepare(data, rules, schema=schema, genesis_pin=genesis_pin)
+    fold = Fold(rules, stream.options)
     events = stream.events
     for start in range(0, len(events), STEP):
         fold.apply_many(events[start : start + STEP], stream.faults)

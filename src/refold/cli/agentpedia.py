@@ -145,3 +145,52 @@ def _print_view(view: View, shown: str) -> None:
         print_line(view.digest())
     else:
         print_json({"common": view.common, "full": view.full, "summary": view.summary}[shown]())
+
+
+@group.command()
+@click.argument("pin")
+@click.argument("file", default="-")
+@rules_option
+@click.option("--no-schema", is_flag=True, help="Leave out envelope, schema and content gates.")
+@click.option("--genesis", metavar="PIN", help="Take only this pin as the genesis.")
+@format_option
+def explain(
+    pin: str, file: str, rules: str, no_schema: bool, genesis: str | None, form: str
+) -> None:
+    """Explain what happened to PIN in the stream of FILE: the rule, the values, what would pass."""
+    from refold.agentpedia.explain import explain as explain_pin
+    from refold.agentpedia.replay import prepare
+
+    profile = PROFILES[rules]
+    stream = prepare(read_input(file), profile, schema=not no_schema, genesis_pin=genesis)
+    explanation = explain_pin(stream, pin, profile)
+    if form == "json":
+        print_json(explanation)
+    else:
+        from refold.cli.tables import print_explanation
+
+        print_explanation(explanation)
+
+
+@group.command()
+@click.argument("file", default="-")
+@click.option("--no-schema", is_flag=True, help="Leave out envelope, schema and content gates.")
+@click.option("--genesis", metavar="PIN", help="Take only this pin as the genesis.")
+@format_option
+def diff(file: str, no_schema: bool, genesis: str | None, form: str) -> int:
+    """Show where the two rules profiles give different views of the stream in FILE, and why.
+
+    Exit code 1 when they differ.
+    """
+    from refold.agentpedia.compare import compare
+    from refold.agentpedia.replay import prepare
+
+    stream = prepare(read_input(file), PRD, schema=not no_schema, genesis_pin=genesis)
+    comparison = compare(stream)
+    if form == "json":
+        print_json(comparison)
+    else:
+        from refold.cli.tables import print_comparison
+
+        print_comparison(comparison)
+    return Exit.NO if comparison.differences or comparison.outcomes else Exit.DONE
