@@ -7,9 +7,6 @@ from hypothesis import strategies as st
 
 from refold.kernel.errors import UsageError
 from refold.kernel.settings import (
-    DATA_DIR,
-    GENERAL,
-    LOG_LEVEL,
     Setting,
     Settings,
     Value,
@@ -21,6 +18,11 @@ PORT = Setting("port", 8000, "port to listen on")
 PUBLIC = Setting("public", False, "whether strangers may read")
 PARTS = Setting[tuple[str, ...]]("parts", (), "parts to run")
 TOKEN = Setting("token", "", "token for the indexer", secret=True)
+DATA_DIR = Setting("data_dir", Path("var"), "where things are kept")
+LOG_LEVEL = Setting(
+    "log_level", "info", "least level", choices=("debug", "info", "warning", "error")
+)
+GENERAL: tuple[Setting[Value], ...] = (DATA_DIR, LOG_LEVEL)
 ROWS: tuple[Setting[Value], ...] = (*GENERAL, PORT, PUBLIC, PARTS, TOKEN)
 SECRET = "hunter-2"  # noqa: S105 - made up
 

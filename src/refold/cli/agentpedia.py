@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from refold.agentpedia.rules import PRD, PROFILES
+from refold.agentpedia.rules import PRD, PROFILES, Rules
+from refold.agentpedia.settings import GENESIS, RULES
 from refold.cli.output import (
     error_body,
     format_option,
@@ -16,6 +17,7 @@ from refold.cli.output import (
     progress_bar,
     read_input,
 )
+from refold.cli.settings import current_settings
 from refold.kernel.errors import Exit, RefoldError
 
 if TYPE_CHECKING:
@@ -28,10 +30,22 @@ VIEWS = ("common", "full", "digest", "summary")
 rules_option = click.option(
     "--rules",
     type=click.Choice(sorted(PROFILES)),
-    default=PRD.name,
-    show_default=True,
-    help="Rules profile: the PRD's, or those the network runs today.",
+    help="Rules profile: the PRD's (the default), or those the network runs today.",
 )
+genesis_option = click.option(
+    "--genesis", metavar="PIN", help="Take only this pin as the genesis; default: the first valid."
+)
+schema_option = click.option(
+    "--no-schema", is_flag=True, help="Leave out envelope, schema and content gates."
+)
+
+
+def _profile(rules: str | None) -> Rules:
+    return PROFILES[current_settings(agentpedia_rules=rules)[RULES]]
+
+
+def _genesis(genesis: str | None) -> str | None:
+    return current_settings(agentpedia_genesis=genesis)[GENESIS] or None
 
 
 @click.group("agentpedia")
@@ -43,7 +57,7 @@ def group() -> None:
 @click.argument("file")
 @rules_option
 @format_option
-def vectors(file: str, rules: str, form: str) -> int:
+def vectors(file: str, rules: str | None, form: str) -> int:
     """Run the network's replay vectors in FILE, a line a vector.
 
     Exit code 1 when one of them is not met.
@@ -51,13 +65,14 @@ def vectors(file: str, rules: str, form: str) -> int:
     from refold.agentpedia.vectors import read_vectors, run_vector
 
     published = read_vectors(read_input(file))
+    profile = _profile(rules)
     tallies = []
     all_passed = True
     for label, batch in (
         ("pipeline", published.vectors),
         ("supplementary", published.supplementary),
     ):
-        results = [run_vector(vector, published, PROFILES[rules]) for vector in batch]
+        results = [run_vector(vector, published, profile) for vector in batch]
         passed = sum(result.passed for result in results)
         all_passed = all_passed and passed == len(results)
         tallies.append(f"{passed}/{len(results)} {label}")
@@ -74,7 +89,7 @@ def vectors(file: str, rules: str, form: str) -> int:
 @group.command()
 @click.argument("file", default="-")
 @rules_option
-@click.option("--no-schema", is_flag=True, help="Leave out envelope, schema and content gates.")
+@schema_option
 @click.option(
     "--view",
     "shown",
@@ -86,12 +101,12 @@ def vectors(file: str, rules: str, form: str) -> int:
 @click.option(
     "--batch", is_flag=True, help="FILE holds one document a line; print a line for each."
 )
-@click.option("--genesis", metavar="PIN", help="Take only this pin as the genesis.")
+@genesis_option
 @click.option("--tip", type=click.IntRange(min=0), help="Height of the view; default: last + 1.")
 @format_option
 def replay(
     file: str,
-    rules: str,
+    rules: str | None,
     no_schema: bool,
     shown: str,
     batch: bool,
@@ -105,9 +120,16 @@ def replay(
     """
     from refold.agentpedia.replay import replay as replay_bytes
 
+    profile, genesis_pin = _profile(rules), _genesis(genesis)
+
     def fold(data: bytes) -> View:
         return replay_bytes(
-            data, PROFILES[rules], schema=not no_schema, genesis_pin=genesis, tip=tip, progress=step
+            data,
+            profile,
+            schema=not no_schema,
+            genesis_pin=genesis_pin,
+            tip=tip,
+            progress=step,
         )
 
     with progress_bar("folding") as step:
@@ -151,18 +173,18 @@ def _print_view(view: View, shown: str) -> None:
 @click.argument("pin")
 @click.argument("file", default="-")
 @rules_option
-@click.option("--no-schema", is_flag=True, help="Leave out envelope, schema and content gates.")
-@click.option("--genesis", metavar="PIN", help="Take only this pin as the genesis.")
+@schema_option
+@genesis_option
 @format_option
 def explain(
-    pin: str, file: str, rules: str, no_schema: bool, genesis: str | None, form: str
+    pin: str, file: str, rules: str | None, no_schema: bool, genesis: str | None, form: str
 ) -> None:
     """Explain what happened to PIN in the stream of FILE: the rule, the values, what would pass."""
     from refold.agentpedia.explain import explain as explain_pin
     from refold.agentpedia.replay import prepare
 
-    profile = PROFILES[rules]
-    stream = prepare(read_input(file), profile, schema=not no_schema, genesis_pin=genesis)
+    profile = _profile(rules)
+    stream = prepare(read_input(file), profile, schema=not no_schema, genesis_pin=_genesis(genesis))
     explanation = explain_pin(stream, pin, profile)
     if form == "json":
         print_json(explanation)
@@ -174,8 +196,8 @@ def explain(
 
 @group.command()
 @click.argument("file", default="-")
-@click.option("--no-schema", is_flag=True, help="Leave out envelope, schema and content gates.")
-@click.option("--genesis", metavar="PIN", help="Take only this pin as the genesis.")
+@schema_option
+@genesis_option
 @format_option
 def diff(file: str, no_schema: bool, genesis: str | None, form: str) -> int:
     """Show where the two rules profiles give different views of the stream in FILE, and why.
@@ -185,7 +207,7 @@ def diff(file: str, no_schema: bool, genesis: str | None, form: str) -> int:
     from refold.agentpedia.compare import compare
     from refold.agentpedia.replay import prepare
 
-    stream = prepare(read_input(file), PRD, schema=not no_schema, genesis_pin=genesis)
+    stream = prepare(read_input(file), PRD, schema=not no_schema, genesis_pin=_genesis(genesis))
     comparison = compare(stream)
     if form == "json":
         print_json(comparison)

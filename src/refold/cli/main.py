@@ -16,10 +16,11 @@ from refold.kernel.errors import Exit, Problem, RefoldError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_GROUPS = {
+_COMMANDS = {
     "agentpedia": ("refold.cli.agentpedia", "Fold, check and explain the encyclopedia of bots."),
+    "settings": ("refold.cli.settings", "Print every setting with its source."),
 }
-"""Command groups, with the module that is imported only when its group is used."""
+"""Commands, with the module that is imported only when its command is used."""
 
 
 class _LazyGroup(click.Group):
@@ -27,19 +28,19 @@ class _LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return sorted(_GROUPS)
+        return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        if cmd_name not in _GROUPS:
+        if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_GROUPS[cmd_name][0]).group
+        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).group
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx  # the help of the groups is here, so that showing it imports none of them
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in sorted(_GROUPS.items())])
+            formatter.write_dl([(name, text) for name, (_, text) in sorted(_COMMANDS.items())])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

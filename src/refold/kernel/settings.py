@@ -3,10 +3,10 @@
 A setting is a row: name, default, help. Its default gives its type. Each part keeps a tuple of its
 own rows and whoever starts the program joins them; there is no global registry:
 
-    settings = load((*GENERAL, *web.SETTINGS), Path("refold.toml"), os.environ, flags)
-    settings[DATA_DIR]
+    settings = load(agentpedia.SETTINGS, Path("refold.toml"), os.environ, flags)
+    settings[agentpedia.GENESIS]
 
-The row `data_dir` is `data_dir` in the file and REFOLD_DATA_DIR in the environment; a list is
+The row `genesis` is `genesis` in the file and REFOLD_GENESIS in the environment; a list is
 written with commas there, a boolean as true or false. A secret x comes from REFOLD_X or from the
 file that REFOLD_X_FILE names: the settings file and the command line are read by others. Source:
 architecture.md, Conventions.
@@ -26,10 +26,7 @@ import msgspec
 from refold.kernel.errors import Problem, UsageError, one_line
 
 __all__ = [
-    "DATA_DIR",
     "DEFAULT_FILE",
-    "GENERAL",
-    "LOG_LEVEL",
     "Described",
     "Setting",
     "Settings",
@@ -67,17 +64,6 @@ class Setting(msgspec.Struct, Generic[_V_co], frozen=True):
     def file_variable(self) -> str:
         """The name in the environment of a file that holds this secret."""
         return f"{self.variable}_FILE"
-
-
-DATA_DIR = Setting("data_dir", Path("var"), "where databases, content and keys are kept")
-LOG_LEVEL = Setting(
-    "log_level",
-    "info",
-    "least level that is logged",
-    choices=("debug", "info", "warning", "error"),
-)
-# The rows that belong to no part.
-GENERAL: tuple[Setting[Value], ...] = (DATA_DIR, LOG_LEVEL)
 
 
 class Described(msgspec.Struct, frozen=True):
