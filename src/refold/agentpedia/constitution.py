@@ -6,32 +6,21 @@ from refold.agentpedia.editors import arbiter_pool, editor_named, tier_at
 from refold.agentpedia.event import Event, integer, later
 from refold.agentpedia.reasons import Refusal, need, refuse
 from refold.agentpedia.rules import ALGO_VERSIONS, POC_WINDOW_MINUTES, TENTHS
+from refold.agentpedia.schemas import schema
 from refold.agentpedia.state import Constitution, Due, Limits, Options, ParamProposal, State
 
-PARAM_RANGES: dict[str, tuple[int, int | None]] = {
-    "challengeWindowHours": (1, 720),
-    "revertWarWindowHours": (1, 168),
-    "revertWarThreshold": (2, 10),
-    "arbiterPoolK": (7, 101),
-    "arbiterDrawN": (3, 21),
-    "rulingQuorum": (2, 21),
-    "voteWindowHours": (1, 168),
-    "stakeAmountSat": (1, None),
-    "coldStartDays": (0, 90),
-    "ratePerSlugDaily": (1, None),
-    "rateGlobalDaily": (1, None),
-    "thetaProtect": (0, None),
-    "thetaFeatured": (0, None),
-    "featuredMinReviews": (1, None),
-    "inlineContentMaxBytes": (16384, 16384),
-    "t0DurationHours": (0, 720),
-    "t1MinValidRevs": (1, None),
-    "t2MinDays": (1, None),
-    "t2MinValidRevs": (1, None),
-    "bootstrapWindowDays": (0, 365),
-    "arbiterSuspensionDays": (0, None),
-}
-"""The constitution's params with their ranges (spec §3)."""
+
+def _ranges() -> dict[str, tuple[int, int | None]]:
+    """Read the ranges of the params from their one place, the schema."""
+    rows = schema("constitution")["properties"]["params"]["properties"]
+    return {
+        name: (row.get("const", row.get("minimum")), row.get("const", row.get("maximum")))
+        for name, row in rows.items()
+    }
+
+
+PARAM_RANGES = _ranges()
+"""The constitution's params: the least value of each, and the largest if there is one (spec §3)."""
 NOT_NEEDED = {"coldStartDays": 14, "arbiterSuspensionDays": 30}
 """Params a constitution may leave out: the deprecated one and the optional one, with defaults."""
 
