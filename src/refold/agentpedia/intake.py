@@ -144,7 +144,7 @@ def _event_of(raw: object, index: int, problems: list[Problem]) -> Event | None:
         text = raw.get(member)
         if not isinstance(text, str) or not fit_text(text):
             wrong(member, "a text")
-    given = raw.get("height")
+    given = raw.get("height", "")
     height = MEMPOOL if given is None else integer(given)
     if height is None:
         wrong("height", "an integer or null")
