@@ -44,10 +44,14 @@ class Comparison(msgspec.Struct, frozen=True):
     says: dict[str, str]
 
 
-def compare(stream: Stream) -> Comparison:
-    """Fold a stream under both profiles and under each flag switched alone."""
-    deployed_ends, deployed = _folded(stream, DEPLOYED)
-    prd_ends, prd = _folded(stream, PRD)
+def compare(ungated: Stream, gated: Stream) -> Comparison:
+    """Fold a stream under both profiles, and under each flag of either switched alone.
+
+    `ungated` and `gated` are the same pins, read without and with the gates of intake.
+    """
+    streams = {False: ungated, True: gated}
+    deployed_ends, deployed = _folded(streams, DEPLOYED)
+    prd_ends, prd = _folded(streams, PRD)
     outcomes = [
         Outcome(pin, end, prd_ends[pin])
         for pin, end in deployed_ends.items()
@@ -58,7 +62,7 @@ def compare(stream: Stream) -> Comparison:
     if paths:
         for flag in FLAGS:
             for rules, base in ((DEPLOYED, deployed), (PRD, prd)):
-                _, turned = _folded(stream, _switched(rules, flag))
+                _, turned = _folded(streams, _switched(rules, flag))
                 for path, _, _ in _differences(base, turned, ()):
                     if flag not in causes.get(path, [flag]):
                         causes[path].append(flag)
@@ -72,13 +76,13 @@ def _switched(rules: Rules, flag: str) -> Rules:
     return Rules(rules.name, **{**flags, flag: not flags[flag]})
 
 
-def _folded(stream: Stream, rules: Rules) -> tuple[dict[str, str], Json]:
+def _folded(streams: dict[bool, Stream], rules: Rules) -> tuple[dict[str, str], Json]:
     """Give how every pin ended, and the common view at the tip."""
+    stream = streams[rules.gates]
     fold = Fold(rules, stream.options)
-    faults = stream.faults if rules.gates else {}
     ends: dict[str, str] = {}
     for event in stream.events:
-        refusal = fold.apply(event, faults.get(event.pin))
+        refusal = fold.apply(event, stream.faults.get(event.pin))
         ends[event.pin] = "applied" if refusal is None else refusal.reason
     return ends, _by_name(fold.view(pending=stream.pending).common())
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from refold.agentpedia.rules import PRD, PROFILES, Rules
+from refold.agentpedia.rules import DEPLOYED, PRD, PROFILES, Rules
 from refold.agentpedia.settings import GENESIS, RULES
 from refold.cli.output import (
     error_body,
@@ -207,8 +207,10 @@ def diff(file: str, no_schema: bool, genesis: str | None, form: str) -> int:
     from refold.agentpedia.compare import compare
     from refold.agentpedia.replay import prepare
 
-    stream = prepare(read_input(file), PRD, schema=not no_schema, genesis_pin=_genesis(genesis))
-    comparison = compare(stream)
+    data, genesis_pin = read_input(file), _genesis(genesis)
+    ungated = prepare(data, DEPLOYED, genesis_pin=genesis_pin)
+    gated = prepare(data, PRD, schema=not no_schema, genesis_pin=genesis_pin)
+    comparison = compare(ungated, gated)
     if form == "json":
         print_json(comparison)
     else:
