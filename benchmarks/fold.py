@@ -104,16 +104,19 @@ def whole_process(folder: Path, size: int) -> Iterator[Figure]:
             yield Figure(f"{name}{mark}", seconds / bare, "×", "bare decode", "≤ 5")
 
 
-def unknown_targets(folder: Path, size: int) -> Iterator[Figure]:
-    """Measure a stream where half of all reviews and challenges name revs nobody knows."""
-    known = read_document((folder / "100k.json").read_bytes()).events
-    path = write(folder / "unknown.json", stream(size, unknown=0.5))
-    unknown = read_document(path.read_bytes()).events
-    for rules in PROFILES:
-        mark = "" if rules is PRD else f".{rules.name}"
-        base = median(5, apply_seconds, known, rules)
-        seconds = median(5, apply_seconds, unknown, rules)
-        yield Figure(f"fold.unknown_ratio.100k{mark}", seconds / base, "×", "all known", "≈ 1")
+def hard_streams(folder: Path, size: int) -> Iterator[Figure]:
+    """Measure streams made to hurt: unknown targets, and a hundred thousand revs of one entry."""
+    plain = read_document((folder / "100k.json").read_bytes()).events
+    for name, events in (
+        ("unknown", stream(size, unknown=0.5)),
+        ("one_entry", stream(size, one_entry=True)),
+    ):
+        hard = read_document(write(folder / f"{name}.json", events).read_bytes()).events
+        for rules in PROFILES:
+            mark = "" if rules is PRD else f".{rules.name}"
+            base = median(5, apply_seconds, plain, rules)
+            seconds = median(5, apply_seconds, hard, rules)
+            yield Figure(f"fold.{name}_ratio.100k{mark}", seconds / base, "×", "plain", "≈ 1")
 
 
 def memory(folder: Path) -> Iterator[Figure]:
@@ -133,7 +136,7 @@ def main() -> None:
         for part in (
             growth(folder, sizes),
             whole_process(folder, SIZES["100k"]),
-            unknown_targets(folder, SIZES["100k"]),
+            hard_streams(folder, SIZES["100k"]),
             memory(folder),
         ):
             for figure in part:

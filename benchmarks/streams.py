@@ -53,21 +53,26 @@ def text_of(number: int, size: int) -> str:
 
 
 def stream(
-    events: int, *, body: int = 0, unknown: float = 0.0, seed: int = 1
+    events: int, *, body: int = 0, unknown: float = 0.0, one_entry: bool = False, seed: int = 1
 ) -> Iterator[dict[str, object]]:
     """Give `events` events in order, the first a genesis with all editors as founders.
 
     `body`: bytes of inline text in creates and edits. `unknown`: share of reviews and challenges
-    that name a rev nobody knows.
+    that name a rev nobody knows. `one_entry`: whether the second create and all later ones are
+    edits of the first entry instead.
     """
     random = Random(seed)
     editors = [editor_id(n) for n in range(EDITORS)]
-    yield _event(0, "constitution", editors[0], 1000, _genesis(editors))
+    # One entry with so many reverts would be frozen at once, and nothing more be folded.
+    params = {**PARAMS, "revertWarThreshold": events} if one_entry else PARAMS
+    yield _event(0, "constitution", editors[0], 1000, _genesis(editors, params))
     kinds, weights = zip(*MIX, strict=True)
     world = _World(random, editors, body, unknown)
     for number in range(1, events):
         height = 1001 + number // EVENTS_PER_BLOCK
         kind = random.choices(kinds, weights)[0]
+        if one_entry and kind == "create":
+            kind = "edit"
         path, sender, payload = world.make(kind, number)
         yield _event(number, path, sender, height, payload)
 
@@ -85,14 +90,14 @@ def _event(
     }
 
 
-def _genesis(founders: list[str]) -> dict[str, object]:
+def _genesis(founders: list[str], params: dict[str, int]) -> dict[str, object]:
     return {
         "v": 1,
         "revision": 0,
         "prevConstitution": None,
         "proposalPin": None,
         "founders": founders,
-        "params": PARAMS,
+        "params": params,
         "algoVersions": {
             "adoption": "adoption-algo-v1",
             "reputation": "reputation-algo-v1",

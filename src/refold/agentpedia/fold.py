@@ -126,18 +126,18 @@ class Fold:
     @property
     def tip(self) -> int:
         """The height of the compared view: one above the last event's (facts page)."""
-        return self.state.last[0] + 1
+        return max(self.state.last[0] + 1, self.state.clock)
 
     def view(self, tip: int | None = None, pending: Iterable[str] = ()) -> View:
         """Give the view at a tip height, `self.tip` when it is None; this fold stays as it is.
 
-        Raises `UsageError` (`tip-below-events`) for a tip below the last event.
+        Raises `UsageError` (`tip-below-events`) for a tip below the last event or closing.
         """
         tip = self.tip if tip is None else tip
-        if tip < self.state.last[0]:
+        if tip < self.state.clock:
             raise UsageError(
                 "tip-below-events",
-                f"a view at {tip} is below the last event at {self.state.last[0]}",
+                f"a view at {tip} is below {self.state.clock}, up to which this fold has gone",
                 "fold fewer events, or restore a snapshot from below that height",
             )
         fold = self

@@ -43,10 +43,15 @@ def earn(editor: Editor, halves: int) -> None:
 def settle(state: State, version_id: str) -> None:
     """Pay the credit of a rev whose week is over, if nothing took it away."""
     version = state.versions[version_id]
-    if version.credit:
-        del state.records[version.record].unsettled[0]  # they settle in the order they were opened
-        earn(state.editors[version.author], version.credit)
-        version.credit = 0
+    if not version.credit:
+        return
+    entry = state.records[version.record]
+    entry.settled += 1  # they settle in the order they were opened, so this one is the next
+    if entry.settled * 2 > len(entry.unsettled):  # rarely enough to cost a constant a credit
+        del entry.unsettled[: entry.settled]
+        entry.settled = 0
+    earn(state.editors[version.author], version.credit)
+    version.credit = 0
 
 
 def overturn(state: State, entry: Entry, target: Version, by: str) -> None:
@@ -56,8 +61,11 @@ def overturn(state: State, entry: Entry, target: Version, by: str) -> None:
     own revs of the last week, and those the constitution's rate bounds.
     """
     unsettled, own = entry.unsettled, []
-    while unsettled and state.versions[unsettled[-1]].seq > target.seq:
-        version = state.versions[unsettled.pop()]
+    while len(unsettled) > entry.settled:
+        version = state.versions[unsettled[-1]]
+        if version.seq <= target.seq:
+            break
+        unsettled.pop()
         if version.author == by:
             own.append(version.id)
             continue

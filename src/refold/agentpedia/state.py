@@ -99,7 +99,10 @@ class Weight(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Entry(msgspec.Struct, gc=False, rename="camel"):
-    """The record behind one entry key, or behind two after a transfer."""
+    """The record behind one entry key, or behind two after a transfer.
+
+    `unsettled` are the revs whose credit is open, in order, after the first `settled` of them.
+    """
 
     keys: list[str]
     head: str
@@ -116,6 +119,7 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     writers: list[str] = []
     weights: list[Weight] = []
     unsettled: list[str] = []
+    settled: int = 0
 
 
 class Review(msgspec.Struct, frozen=True, gc=False, rename="camel"):
