@@ -1,6 +1,7 @@
 """The constitution: genesis, parameters, and the votes that change them (PRD §4.7)."""
 
 from heapq import heappush
+from typing import cast
 
 from refold.agentpedia.editors import arbiter_pool, editor_named, tier_at
 from refold.agentpedia.event import Event, integer, later
@@ -145,10 +146,13 @@ def _revise(state: State, event: Event, revision: int) -> Refusal | None:
     proposal = state.param_proposals.get(named) if type(named) is str else None
     if proposal is None or proposal.state != "effective":
         return refuse("constitution-without-effective-proposal", proposalPin=named)
+    refusal = _judge_use(state, proposal) if bound else None
+    if refusal is not None:
+        return refusal
     params = _read_params(payload.get("params"))
     if params is None:
         return need("params", "an object of integers")
-    refusal = _judge_use(state, proposal, params) if bound else None
+    refusal = _judge_changes(state, event, proposal) if bound else None
     refusal = refusal or _judge_algorithms(state, event)
     if refusal is not None:
         return refusal
@@ -175,16 +179,22 @@ def _judge_succession(state: State, event: Event, revision: int) -> Refusal | No
     return None
 
 
-def _judge_use(state: State, proposal: ParamProposal, params: dict[str, int]) -> Refusal | None:
-    """Judge that a revision uses its proposal once, in time, and to the letter (fault 11)."""
+def _judge_use(state: State, proposal: ParamProposal) -> Refusal | None:
+    """Judge that a revision uses its proposal once, and while it is no older (fault 11)."""
     current = state.constitutions[-1]
     if proposal.used_by is not None:
         return refuse("param-proposal-used", usedBy=proposal.used_by)
     if proposal.target_constitution != current.pin:
         return refuse("param-target-stale", target=proposal.target_constitution, now=current.pin)
-    wanted = current.params | proposal.changes
-    if params != wanted:
-        wrong = sorted(n for n in PARAM_RANGES if params.get(n) != wanted.get(n))
+    return None
+
+
+def _judge_changes(state: State, event: Event, proposal: ParamProposal) -> Refusal | None:
+    """Judge that the params are the current ones changed exactly as proposed (fault 11)."""
+    given = cast("dict[str, object]", event.payload["params"])
+    wanted = state.constitutions[-1].params | proposal.changes
+    wrong = sorted(n for n in given.keys() | wanted.keys() if given.get(n) != wanted.get(n))
+    if wrong:
         return refuse("constitution-params-mismatch", params=wrong)
     return None
 

@@ -130,18 +130,20 @@ def _register(state: State, event: Event, editor: Editor) -> Refusal | None:
     if type(named) is not str:
         return need("challengePin", "a pin id")
     case = state.cases.get(named)
-    if (
-        event.sender != editor.id
-        or case is None
-        or case.editor != editor.id
-        or not case.response_pins
-        or (state.rules.bound_registration and payload.get("responsePin") not in case.response_pins)
-    ):
+    own = case is not None and case.editor == editor.id == event.sender
+    accepted = case.response_pins if case is not None and own else []
+    response = payload.get("responsePin")
+    if accepted and state.rules.bound_registration:
+        if type(response) is not str:
+            return need("responsePin", "a pin id")
+        accepted = [pin for pin in accepted if pin == response]
+    if not accepted:
         return refuse(
             "register-invalid",
             sender=event.sender,
-            challengePin=named,
-            accepted=None if case is None else case.response_pins,
+            editor=editor.id,
+            responsePin=response,
+            accepted=[] if case is None else list(case.response_pins),
         )
     stake = payload.get("stake")
     amount = integer(stake.get("amountSat")) if isinstance(stake, dict) else None
@@ -167,14 +169,14 @@ def _endorse(state: State, event: Event, editor: Editor) -> Refusal | None:
     sender = event.sender
     if tier_at(state, sender, event.height) != "T2":
         return refuse("endorser-not-t2", tier=tier_at(state, sender, event.height))
-    if sender == editor.id:
-        return refuse("self-endorse", editor=editor.id)
     named = payload.get("registerPin")
     register = state.registers.get(named) if type(named) is str else None
     if register is None or register.editor != editor.id:
         if not editor.registers:
             return refuse("endorse-no-register", registerPin=named)
         register = state.registers[editor.registers[0]]
+    if sender == editor.id:
+        return refuse("self-endorse", editor=editor.id)
     heard = register.endorsers if state.rules.bound_registration else editor.endorsed_by
     if sender in heard:
         return refuse("duplicate-endorse", register=register.pin)
