@@ -83,8 +83,6 @@ def _genesis(state: State, event: Event) -> Refusal | None:
         editor = editor_named(state, name)
         editor.founder = True
         editor.registered_at = event.height
-    for name, reputation in state.options.editors_rep.items():
-        editor_named(state, name).reputation = reputation * TENTHS
     return None
 
 

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 from refold.agentpedia.event import Event, integer, later
 from refold.agentpedia.reasons import Refusal, need, refuse
-from refold.agentpedia.rules import ENDORSEMENTS, ENDORSEMENTS_BOOTSTRAP
+from refold.agentpedia.rules import ENDORSEMENTS, ENDORSEMENTS_BOOTSTRAP, TENTHS
 from refold.agentpedia.state import Case, Editor, Limits, Register, State, Tier
 
 
@@ -33,7 +33,8 @@ def editor_named(state: State, name: str) -> Editor:
     """Give the editor of this id, listing it when it is new."""
     editor = state.editors.get(name)
     if editor is None:
-        editor = state.editors[name] = Editor(name)
+        reputation = state.options.editors_rep.get(name, 0) * TENTHS
+        editor = state.editors[name] = Editor(name, reputation)
     return editor
 
 

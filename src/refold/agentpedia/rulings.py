@@ -112,7 +112,7 @@ def _judge_params(state: State, outcome: str, params: Params, record: int) -> Re
     elif outcome == "transfer-slug":
         if not params.from_entry or not params.to_entry:
             missing = "fromEntry, toEntry"
-    elif outcome in RULING_DELTAS and params.editor is None:
+    elif outcome in RULING_DELTAS and not params.editor:
         missing = "editor"
     if missing:
         return refuse("ruling-params-missing", outcome=outcome, missing=missing)
