@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 import pytest
 
 from acceptance.m3 import CHANGES, FOUNDERS, GENESIS_PARAMS, M3, STREAM
-from agentpedia.scenario import HOUR, Seen, hash_of
+from agentpedia.scenario import HOUR, Seen, drawn, hash_of
 from refold.agentpedia.intake import check_payloads, read_document
 from refold.agentpedia.replay import replay
 
@@ -57,22 +55,13 @@ def test_m3_a_param_proposal_without_them_ends_with_its_challenge_window(
     assert seen.reason(story.refused_revision) == "constitution-without-effective-proposal"
 
 
-def drawn_by_hand(story: M3) -> list[str]:
-    """Draw as the spec says: the lowest first eight bytes of sha256(seed + id), ties by id."""
-
-    def key(name: str) -> tuple[int, str]:
-        digest = sha256((story.challenge + name).encode()).digest()
-        return int.from_bytes(digest[:8], "big"), name
-
-    pool = sorted((story.world.who(name) for name in FOUNDERS), key=key)
-    return pool[: GENESIS_PARAMS["arbiterDrawN"]]
-
-
 def test_m3_the_first_arbitration_takes_effect_with_the_quorum_of_revision_one(
     story: M3, seen: Seen
 ) -> None:
     proposal = seen.proposal(story.proposal)
-    assert proposal["arbiters"] == drawn_by_hand(story) == story.drawn
+    pool = [story.world.who(name) for name in FOUNDERS]
+    seats = GENESIS_PARAMS["arbiterDrawN"]
+    assert proposal["arbiters"] == drawn(story.challenge, pool, seats) == story.drawn
     assert proposal["expiresAt"] - proposal["openedAt"] == CHANGES["voteWindowHours"] * HOUR
     assert (proposal["state"], proposal["approveCount"]) == ("effective", CHANGES["rulingQuorum"])
     assert len(proposal["votes"]) == CHANGES["rulingQuorum"] + 1 + len(story.outsiders)

@@ -22,7 +22,7 @@ import msgspec
 from refold.agentpedia.event import PREFIX, Event, position
 from refold.agentpedia.fold import Fold
 from refold.agentpedia.intake import check_payloads, read_document
-from refold.agentpedia.rules import ALGO_VERSIONS, PRD, Rules
+from refold.agentpedia.rules import ALGO_VERSIONS, DEPLOYED, PRD, Rules
 from refold.agentpedia.state import Options
 
 if TYPE_CHECKING:
@@ -453,8 +453,12 @@ class Scenario:
         return fold
 
     def seen(self, rules: Rules = PRD, *, tip: int | None = None) -> Seen:
-        """Fold the story so far and look at it from a tip, one above the last event by default."""
-        return Seen(self, self.fold(rules).view(tip))
+        """Fold the story so far and look at it from a tip, by default from now.
+
+        That is the present height, or one above the last event (the tip of the compared view).
+        """
+        fold = self.fold(rules)
+        return Seen(self, fold.view(max(self.height, fold.tip) if tip is None else tip))
 
     def checked(self, rules: Rules = PRD) -> Seen:
         """Fold the story as a document, through intake with all its gates."""
@@ -476,3 +480,23 @@ class Scenario:
 
 def hash_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()
+
+
+def drawn(seed: str, pool: Iterable[str], count: int) -> list[str]:
+    """Draw by hand: the lowest first eight bytes of sha256(seed + id), ties by id (spec §6)."""
+
+    def key(name: str) -> tuple[int, str]:
+        return int.from_bytes(sha256((seed + name).encode()).digest()[:8], "big"), name
+
+    return sorted(pool, key=key)[:count]
+
+
+def both(world: Scenario, *, tip: int | None = None) -> tuple[Seen, Seen]:
+    """See a story under `deployed` and under `prd`."""
+    return world.seen(DEPLOYED, tip=tip), world.seen(PRD, tip=tip)
+
+
+def reasons(world: Scenario, pin: str) -> tuple[str | None, str | None]:
+    """Why each profile refuses a pin: `deployed`, `prd`."""
+    deployed, prd = both(world)
+    return deployed.reason(pin), prd.reason(pin)

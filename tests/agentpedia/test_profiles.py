@@ -6,58 +6,44 @@ At the end: where the public engines differ from each other, and the reading `de
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentpedia.scenario import DAY, FOUNDERS, Scenario, Seen
-from refold.agentpedia.rules import DEPLOYED, PRD
+from agentpedia.scenario import DAY, FOUNDERS, Scenario, both, drawn, reasons
+from refold.agentpedia.rules import DEPLOYED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 WEEK = 7 * DAY
 
 
-def both(world: Scenario, *, tip: int | None = None) -> tuple[Seen, Seen]:
-    """See a story under `deployed` and under `prd`."""
-    return world.seen(DEPLOYED, tip=tip), world.seen(PRD, tip=tip)
-
-
-def reasons(world: Scenario, pin: str) -> tuple[str | None, str | None]:
-    """Why each profile refuses a pin: `deployed`, `prd`."""
-    deployed, prd = both(world)
-    return deployed.reason(pin), prd.reason(pin)
-
-
-def drawn(seed: str, pool: Iterable[str], count: int) -> list[str]:
-    """Draw by hand: the lowest keys of sha256(seed + id), ties by id (spec §6)."""
-
-    def key(name: str) -> tuple[bytes, str]:
-        return sha256((seed + name).encode()).digest()[:8], name
-
-    return sorted(pool, key=key)[:count]
-
-
-# --- arbiter pool ---------------------------------------------------------------------------------
+# --- arbiter pool -------------------------------------------------------------------------
 
 
 def test_arbiters_come_from_the_reputed_top_under_prd_and_from_all_t2_under_deployed() -> None:
     world = Scenario(arbiterPoolK=7, arbiterDrawN=3)
-    world.options["editorsRep"] = {"J3": 5, "J2": 4, "J1": 1, "E5": 1, "E1": -1}
+    world.options["editorsRep"] = {"J3": 5, "J2": 4, "J1": 1, "E1": 1, "E5": -1}
     challenge = world.challenge("E2", world.create("E1", "a"))
     proposal = world.propose("E3", challenge, "dismiss", arbiters=None)
     deployed, prd = (seen.proposal(proposal)["arbiters"] for seen in both(world))
-    top = ["J3", "J2", "E5", "J1", "E2", "E3", "E4"]  # by reputation, ties by id; E1 is the eighth
+    top = ["J3", "J2", "E1", "J1", "E2", "E3", "E4"]  # by reputation, ties by id; E5 is the eighth
     assert prd == drawn(challenge, top, 3)
     assert deployed == drawn(challenge, FOUNDERS, 3)
-    assert drawn(challenge, FOUNDERS, 8).index("E1") < 3, "a draw that tells the profiles apart"
-    assert "E1" in deployed
-    assert "E1" not in prd
+    assert "E5" in deployed, "a draw that tells the profiles apart"
+    assert "E5" not in prd
+
+    order = FOUNDERS[::-1]  # eight equals: the last id stays out, whatever order they came in
+    world = Scenario(founders=order, arbiterPoolK=7, arbiterDrawN=7)
+    challenge = world.challenge("E2", world.create("E1", "a"))
+    proposal = world.propose("E3", challenge, "dismiss", arbiters=None)
+    deployed, prd = (seen.proposal(proposal)["arbiters"] for seen in both(world))
+    assert set(prd) == set(FOUNDERS) - {"J3"}
+    assert deployed == drawn(challenge, FOUNDERS, 7)
 
 
-# --- absence duty ---------------------------------------------------------------------------------
+# --- absence duty -------------------------------------------------------------------------
 
 
 def test_absent_arbiters_pay_and_leave_the_pool_under_prd_and_nothing_happens_under_deployed() -> (
@@ -83,7 +69,7 @@ def test_absent_arbiters_pay_and_leave_the_pool_under_prd_and_nothing_happens_un
     assert deployed.proposal(again)["arbiters"] == drawn(challenge, FOUNDERS, 3)
 
 
-# --- proposals ------------------------------------------------------------------------------------
+# --- proposals ----------------------------------------------------------------------------
 
 
 def test_a_challenge_has_one_open_proposal_under_prd_and_any_number_under_deployed() -> None:
@@ -109,7 +95,7 @@ def test_any_expiry_resets_a_frozen_entry_under_deployed_and_only_this_freeze_s_
     assert deployed.entry()["head"] == prd.entry()["head"] == f"{reverts[-1]}::eq"
 
 
-# --- T0 -------------------------------------------------------------------------------------------
+# --- T0 -----------------------------------------------------------------------------------
 
 
 def newcomer() -> tuple[Scenario, str]:
@@ -148,7 +134,7 @@ def test_t0_challenges_proposes_and_votes_under_deployed_and_only_reviews_under_
     assert reasons(world, challenged) == (None, None)
 
 
-# --- reputation -----------------------------------------------------------------------------------
+# --- reputation ---------------------------------------------------------------------------
 
 
 def test_reputation_is_rulings_alone_under_deployed_and_settled_signals_too_under_prd() -> None:
@@ -167,7 +153,7 @@ def test_reputation_is_rulings_alone_under_deployed_and_settled_signals_too_unde
     assert [prd.tenths(name) for name in names] == [11, -12, 1, 0, 1]
 
 
-# --- registration ---------------------------------------------------------------------------------
+# --- registration -------------------------------------------------------------------------
 
 
 def test_the_proof_review_comes_after_its_challenge_under_prd_and_whenever_under_deployed() -> None:
@@ -202,7 +188,7 @@ def test_a_register_names_the_accepted_answer_under_prd_and_anything_under_deplo
     assert reasons(world, right) == (None, None)
 
 
-# --- param-proposals ------------------------------------------------------------------------------
+# --- param-proposals ----------------------------------------------------------------------
 
 
 def test_param_votes_need_two_thirds_of_the_snapshot_under_prd_and_of_k_under_deployed() -> None:
@@ -233,7 +219,7 @@ def test_outsiders_and_repeats_leave_a_line_under_prd_and_are_passed_over_under_
     assert [s.amendment(amendment)["approveCount"] for s in both(world)] == [2, 1]
 
 
-# --- constitution ---------------------------------------------------------------------------------
+# --- constitution -------------------------------------------------------------------------
 
 AMENDERS = ("E1", "E2", "E3", "E4", "E5")
 
@@ -322,12 +308,10 @@ def test_changes_are_known_distinct_and_in_range_under_prd_and_not_read_under_de
     assert reasons(world, amendment) == (None, "param-changes-invalid")
 
 
-# --- transfers ------------------------------------------------------------------------------------
+# --- transfers ----------------------------------------------------------------------------
 
 
-def test_a_transfer_to_an_occupied_key_displaces_its_record_under_prd_and_drops_it_under_deployed() -> (  # noqa: E501  (a name that says both)
-    None
-):
+def test_a_transfer_displaces_the_record_it_meets_under_prd_and_drops_it_under_deployed() -> None:
     world = Scenario()
     moved, held = world.create("E1", "a"), world.create("E2", "b")
     world.rule(moved, "transfer-slug", fromEntry="en:a", toEntry="en:b")
@@ -364,9 +348,7 @@ def test_a_transfer_that_cannot_be_is_refused_under_prd_and_only_tried_under_dep
     assert deployed.proposal(proposal)["state"] == "effective"
 
 
-def test_under_the_new_key_every_version_may_be_reverted_to_under_prd_and_only_its_own_under_deployed() -> (  # noqa: E501  (a name that says both)
-    None
-):
+def test_a_new_key_reverts_to_any_version_under_prd_and_to_its_own_under_deployed() -> None:
     world = Scenario()
     first = world.create("E1", "a")
     world.edit("E2", "a")
@@ -379,7 +361,26 @@ def test_under_the_new_key_every_version_may_be_reverted_to_under_prd_and_only_i
     assert world.seen().version(f"{back}::eq")["entryKey"] == "en:b"
 
 
-# --- display, quality, content --------------------------------------------------------------------
+def test_a_record_whose_key_was_taken_is_itself_under_prd_and_a_key_under_deployed() -> None:
+    world = Scenario()
+    record, other = world.create("E1", "a"), world.create("E2", "x")
+    early = world.propose("E3", world.challenge("E3", record), "protect", protected=True)
+    world.rule(record, "transfer-slug", fromEntry="en:a", toEntry="en:b")
+    world.rule(other, "transfer-slug", fromEntry="en:x", toEntry="en:a")
+    late = world.propose("E3", world.challenge("E3", record), "dismiss")
+    world.carry(early)
+    deployed, prd = both(world)
+    for seen in (deployed, prd):
+        assert seen.entry("en:a")["history"] == [other]
+        assert seen.entry("en:b")["history"] == [record]
+    # a proposal acts on what its key holds by now, or on the record it was made about
+    status = [(s.entry("en:a")["status"], s.entry("en:b")["status"]) for s in (deployed, prd)]
+    assert status == [("protected", "normal"), ("normal", "protected")]
+    # and a new one names the smallest key that holds the version, or the one it was written under
+    assert [s.proposal(late)["entryKey"] for s in (deployed, prd)] == ["en:b", "en:a"]
+
+
+# --- display, quality, content ------------------------------------------------------------
 
 
 def test_display_and_quality_are_computed_under_both_and_in_neither_common_view() -> None:
@@ -423,9 +424,17 @@ def test_display_mode_goes_with_a_ruling_on_status_under_prd_and_is_not_judged_u
 ) -> None:
     world = Scenario()
     first = world.create("E1", "a")
-    given = {"protected": True, "editor": "E1", "displayMode": mode}
+    given: dict[str, Any] = {"protected": True, "editor": "E1", "displayMode": mode}
     proposal = world.propose("E3", world.challenge("E2", first), outcome, **given)
     assert reasons(world, proposal) == (None, reason)
+
+
+@pytest.mark.parametrize("score", ["5", 4.5, True, None])
+def test_a_score_is_a_whole_number_under_prd_and_anything_under_deployed(score: Any) -> None:
+    world = Scenario()
+    review = world.review("E2", world.create("E1", "a"), score=score)
+    assert reasons(world, review) == (None, "schema-invalid")
+    assert world.seen(DEPLOYED).full["review"][review]["score"] is None
 
 
 def test_a_content_fact_refuses_a_rev_under_prd_and_says_nothing_under_deployed() -> None:
@@ -435,7 +444,7 @@ def test_a_content_fact_refuses_a_rev_under_prd_and_says_nothing_under_deployed(
     assert reasons(world, rev) == (None, "content-hash-mismatch")
 
 
-# --- where the public engines differ on well-formed streams (facts page) --------------------------
+# --- where the public engines differ on well-formed streams (facts page) ------------------
 
 
 def test_deployed_reading_the_eleventh_rev_of_a_day_on_one_slug_is_over_the_rate() -> None:

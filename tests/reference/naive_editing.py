@@ -3,6 +3,7 @@
 from typing import Any
 
 from reference.naive_state import (
+    HIGHEST,
     OVERTURN_DAYS,
     TENTH,
     Json,
@@ -47,8 +48,8 @@ def boolean(payload: Json, name: str) -> bool:
 
 
 def is_integer(value: Any) -> bool:
-    """Tells an integer from everything else; booleans are no numbers (S 2)."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Tells an integer from all else: not booleans (S 2), nor what JSON can't carry (R 53)."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= HIGHEST
 
 
 def object_or_empty(payload: Json, name: str) -> Json:

@@ -11,6 +11,7 @@ from reference.naive_editing import rev_key
 from reference.naive_registry import valid_changes
 from reference.naive_rulings import approve_count
 from reference.naive_state import (
+    HIGHEST,
     Json,
     World,
     deciding,
@@ -25,7 +26,6 @@ from reference.naive_state import (
 )
 from reference.naive_view import by_t2, composition, display, plate, quality, text_size
 
-HIGHEST = 2**53 - 1
 REFERENCE = re.compile(r"(?:pin|metafile)://[0-9A-Za-z._-]+")
 View = dict[str, dict[str, Any]]  # section -> key -> value
 

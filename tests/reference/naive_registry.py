@@ -117,6 +117,7 @@ def register(world: World, event: Json) -> None:
             "height": event["height"],
             "position": world.position,
             "txid": stake.get("txid"),
+            "review": payload.get("responsePin"),
             "amountSat": stake["amountSat"],
         }
     )

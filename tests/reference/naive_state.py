@@ -66,6 +66,9 @@ ALGORITHMS = {
     "arbiterDraw": "arbiter-draw-v1",
 }
 
+# The greatest integer that every JSON reader takes exactly (docs/agentpedia-view.md).
+HIGHEST = 2**53 - 1
+
 # S 8. Reputation is counted in half tenths, because a signal earned at T0 or T0+ is worth half.
 POINT = 20
 TENTH = 2

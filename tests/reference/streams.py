@@ -21,6 +21,7 @@ WRONG_VALUES: tuple[Any, ...] = (
     0,
     5,
     99,
+    2**53,
     -1,
     1.5,
     2.0,
@@ -64,7 +65,15 @@ WEIGHTS: dict[str, dict[str, int]] = {
     "war": {"war": 12, "revert": 10, "edit": 12, "create": 4, "join": 1, "amend": 0},
     "court": {"challenge": 14, "propose": 14, "vote": 24, "pass": 8, "punish": 6, "amend": 0},
     "registry": {"join": 14, "endorse": 12, "punish": 5, "review": 10, "war": 0, "amend": 1},
-    "governance": {"amend": 10, "vote_params": 24, "revise": 9, "pass": 4, "war": 1, "join": 3, "punish": 4},
+    "governance": {
+        "amend": 10,
+        "vote_params": 24,
+        "revise": 9,
+        "pass": 4,
+        "war": 1,
+        "join": 3,
+        "punish": 4,
+    },
     "library": {"review": 24, "edit": 18, "challenge": 9, "pass": 9, "jump": 4, "amend": 0},
     "transfer": {"transfer": 14, "pass": 8, "redirect": 6, "revert": 10, "war": 4, "amend": 0},
 }
@@ -90,6 +99,7 @@ class Maker:
             self.options["clusterAliases"] = self.make_aliases()
         if self.rng.random() < 0.5:
             half = self.rng.sample(self.founders, len(self.founders) // 2)
+            half += ["X4"] if self.rng.random() < 0.1 else []
             self.options["editorsRep"] = {who: self.rng.randint(1, 4) for who in half}
 
     def make_options(self) -> Json:

@@ -67,6 +67,8 @@ def restore_version(
         title=target.title,
         size=target.size,
         refs_found=target.refs_found,
+        content_ref=target.content_ref,
+        text_pin=target.text_pin,
     )
     entry.history.append(version_id)
     entry.head = version_id

@@ -111,6 +111,19 @@ def records(state: State, tip: int) -> Iterator[tuple[str, str, Json]]:
         )
 
 
+def unverified(state: State) -> list[str]:
+    """Give the versions whose text behind a contentRef this node has not seen verified, sorted.
+
+    What a node could fetch is its own affair, so it stands outside the digest (spec §7).
+    """
+    facts = state.options.content_facts
+    return sorted(
+        version.id
+        for version in state.versions.values()
+        if version.content_ref is not None and facts.get(version.text_pin) != "verified"
+    )
+
+
 def _fold(state: State) -> Json:
     return {
         "rules": state.rules.name,

@@ -154,6 +154,8 @@ def measure(change: Change, phrases: Mapping[str, Sequence[bytes]]) -> Measures:
     measures["unchanged"] = int(change.unchanged)
     measures["restores"] = int(change.restores)
     measures["undoesOwn"] = int(change.undoes_own)
+    if change.claim_refs <= 0:
+        measures["refsOverclaimed"] = 0  # whatever the text holds
     before = None if change.before is None else read(change.before)
     after = None if change.after is None else read(change.after)
     if before is not None:

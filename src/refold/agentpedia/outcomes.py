@@ -154,7 +154,9 @@ def _charge_absent(state: State, proposal: Proposal) -> None:
     """Charge each drawn arbiter who cast no vote, once a suspension (PRD §6, fault 17)."""
     now = proposal.expires_at
     for name in proposal.arbiters:
-        editor = editor_named(state, name)
-        if name not in proposal.votes and now >= editor.pool_suspended_until:
+        editor = state.editors.get(name)
+        if editor is None or name in proposal.votes:  # None: injected, and nobody's id
+            continue
+        if now >= editor.pool_suspended_until:
             editor.reputation += ABSENCE_TENTHS
             editor.pool_suspended_until = later(now, state.limits.suspension)

@@ -141,7 +141,7 @@ def _edit(state: State, rev: Rev) -> Refusal | None:
 def _write(state: State, rev: Rev, entry: Entry, parent_rev: str | None) -> None:
     """Make a version of a create or edit, and make it the head."""
     pin, payload = rev.event.pin, rev.event.payload
-    title, text = payload.get("title"), payload.get("content")
+    title, text, ref = payload.get("title"), payload.get("content"), payload.get("contentRef")
     if type(text) is not str:
         text = None
     key = entry.keys[0]  # the entry's own copy of the key, when it is the same: memory
@@ -158,6 +158,8 @@ def _write(state: State, rev: Rev, entry: Entry, parent_rev: str | None) -> None
         title=title if type(title) is str else "",
         size=None if text is None else utf8_length(text),
         refs_found=None if text is None else refs_found(text),
+        content_ref=ref if type(ref) is str else None,
+        text_pin=pin,
     )
     state.versions[pin] = version
     entry.history.append(pin)

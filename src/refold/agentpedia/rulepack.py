@@ -1,20 +1,21 @@
 """The rule pack: one versioned data file of conditions on measures, and what it says of one rev.
 
 A pack turns the measures of a rev into a score and a `Level`. A level is a word for readers and
-nothing else: no rule of the fold knows it, and none of its three values refuses anything. `disallow`
-is what the fold's own gates do (`Gate`, in `signals`); no pack can name it (PRD §4.8, X11).
+nothing else: no rule of the fold knows it, and none of its three values refuses anything.
+`disallow` is what three gates of the fold do (`Gate`, in `signals`); no pack can name it (PRD §4.8,
+X11).
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 
 from refold.agentpedia.event import MAX_INTEGER
-from refold.agentpedia.measure import MAX_BYTES, NUMBER_MEASURES, PHRASES, TEXT_MEASURES
+from refold.agentpedia.measure import NUMBER_MEASURES, PHRASES, TEXT_MEASURES
 from refold.kernel.canon import digest
 from refold.kernel.errors import InputError, Problem
 
@@ -34,6 +35,8 @@ MAX_PHRASE_CHARS = 64
 
 Level = Literal["log", "tag", "warn"]
 """What a score comes to. There is no fourth: a score never keeps a rev out."""
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""The three, from the least."""
 
 _Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,47}$")]
 _Sentence = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -154,6 +157,7 @@ def _problems(file: _File) -> Iterator[Problem]:
                 yield _problem(
                     "a phrase has capitals; texts are lowered", f"phrases/{group}/{index}"
                 )
+    numbers = {*NUMBER_MEASURES, *(PHRASES + group for group in file.phrases)}
     seen: set[str] = set()
     for index, rule in enumerate(file.rules):
         place = f"rules/{index}"
@@ -161,17 +165,18 @@ def _problems(file: _File) -> Iterator[Problem]:
             yield _problem(f"two rules are named {rule.id}", f"{place}/id")
         seen.add(rule.id)
         for number, condition in enumerate(rule.when):
-            fault = _fault(condition, file.phrases)
+            fault = _fault(condition, numbers)
             if fault:
                 yield _problem(fault, f"{place}/when/{number}")
 
 
-def _fault(condition: Condition, phrases: dict[str, list[str]]) -> str:
+def _fault(condition: Condition, numbers: set[str]) -> str:
+    """Say what is wrong with a condition, "" when nothing is; `numbers` are measures that count."""
     name = condition.measure
     is_number = condition.at_least is not None or condition.at_most is not None
     if name in TEXT_MEASURES:
         return "" if condition.one_of and not is_number else f"{name} is compared by oneOf"
-    if name not in NUMBER_MEASURES and name.removeprefix(PHRASES) not in phrases:
+    if name not in numbers:
         return f"there is no measure {name}"
     if condition.one_of is not None or not is_number:
         return f"{name} is compared by atLeast and atMost"

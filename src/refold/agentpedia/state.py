@@ -62,7 +62,11 @@ class Rate(msgspec.Struct, gc=False):
 
 
 class Version(msgspec.Struct, gc=False, rename="camel"):
-    """A version of an entry: a create, an edit, or the equivalent of an older one (spec §5)."""
+    """A version of an entry: a create, an edit, or the equivalent of an older one (spec §5).
+
+    `text_pin` is the rev that brought its text; `size` and `refs_found` are None when that text
+    stands behind a `content_ref`. `credit` is the open signal in halves (spec §8).
+    """
 
     id: str
     seq: int
@@ -76,6 +80,8 @@ class Version(msgspec.Struct, gc=False, rename="camel"):
     title: str
     size: int | None
     refs_found: int | None
+    content_ref: str | None
+    text_pin: str
     approved: bool = False
     condemned: bool = False
     credit: int = 0

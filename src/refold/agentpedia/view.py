@@ -7,7 +7,13 @@ import msgspec
 
 from refold.agentpedia.common import Json, common_view
 from refold.agentpedia.editors import tier_of
-from refold.agentpedia.full import display_head_of, full_view, quality_of, view_digest
+from refold.agentpedia.full import (
+    display_head_of,
+    full_view,
+    quality_of,
+    unverified,
+    view_digest,
+)
 from refold.agentpedia.state import State
 
 
@@ -50,9 +56,14 @@ class View(msgspec.Struct, frozen=True):
         return common_view(self.state, self.tip, self.pending)
 
     def full(self) -> Json:
-        """Give the full view by sections, its digest, and the pins outside the digest."""
-        sections = full_view(self.state, self.tip)
-        return {"tip": self.tip, "digest": self.digest(), "pending": self.pending, **sections}
+        """Give the full view by sections, its digest, and what stands outside the digest."""
+        return {
+            "tip": self.tip,
+            "digest": self.digest(),
+            "pending": self.pending,
+            "unverified": unverified(self.state),
+            **full_view(self.state, self.tip),
+        }
 
     def digest(self) -> str:
         """Give the view digest in lower-case hex (docs/agentpedia-view.md)."""

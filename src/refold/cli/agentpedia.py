@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from refold.agentpedia.event import MAX_INTEGER
 from refold.agentpedia.rules import DEPLOYED, PRD, PROFILES, Rules
 from refold.agentpedia.settings import GENESIS, RULES
 from refold.cli.output import (
@@ -18,7 +19,7 @@ from refold.cli.output import (
     read_input,
 )
 from refold.cli.settings import current_settings
-from refold.kernel.errors import Exit, RefoldError
+from refold.kernel.errors import Exit, RefoldError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -81,7 +82,8 @@ def vectors(file: str, rules: str | None, form: str) -> int:
                 print_json(result)
             else:
                 mark = "ok  " if result.passed else "FAIL"
-                print_line(f"{mark} {result.id:4} {result.difference or result.title}")
+                said = one_line(result.difference or result.title)
+                print_line(f"{mark} {one_line(result.id):4} {said}")
     print_line(", ".join(tallies))
     return Exit.DONE if all_passed else Exit.NO
 
@@ -102,7 +104,9 @@ def vectors(file: str, rules: str | None, form: str) -> int:
     "--batch", is_flag=True, help="FILE holds one document a line; print a line for each."
 )
 @genesis_option
-@click.option("--tip", type=click.IntRange(min=0), help="Height of the view; default: last + 1.")
+@click.option(
+    "--tip", type=click.IntRange(0, MAX_INTEGER), help="Height of the view; default: last + 1."
+)
 @format_option
 def replay(
     file: str,
@@ -148,7 +152,7 @@ def replay(
 
 def _lines(file: str) -> Iterable[bytes]:
     """Give the lines of a batch that hold something."""
-    source = sys.stdin.buffer if file == "-" else read_input(file).splitlines()
+    source = sys.stdin.buffer if file == "-" else read_input(file).split(b"\n")
     return (line for line in source if line.strip())
 
 
@@ -218,3 +222,18 @@ def diff(file: str, no_schema: bool, genesis: str | None, form: str) -> int:
 
         print_comparison(comparison)
     return Exit.NO if comparison.differences or comparison.outcomes else Exit.DONE
+
+
+@group.command()
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Same seed, same bytes.",
+)
+def demo(seed: int) -> None:
+    """Print the demo wiki as a document: sixty days of bots who write, quarrel and rule."""
+    from refold.agentpedia.demo import demo_document
+
+    print_json(demo_document(seed))

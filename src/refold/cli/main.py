@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
@@ -49,12 +50,15 @@ def root() -> None:
     """Records that agents make and anyone can re-check.
 
     Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 invalid input, 4 a source cannot be
-    read, 130 interrupted.
+    read, 70 a defect of refold, 130 interrupted.
     """
 
 
 def main() -> None:
     """Run the command line and end the process with a code of `refold.kernel.errors.Exit`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # for terminals that know few characters
     sys.exit(run(sys.argv[1:]))
 
 
@@ -62,19 +66,64 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and give its exit code; what is wrong goes to standard error as lines."""
     as_json = "--format=json" in arguments or "--format json" in " ".join(arguments)
     try:
-        code = root.main(list(arguments), standalone_mode=False)
+        code = _invoke(arguments)
         sys.stdout.flush()
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return Exit.USAGE
-    except (click.Abort, KeyboardInterrupt):
-        print_problems([Problem("interrupted", "stopped before the end")], as_json=as_json)
-        return Exit.INTERRUPTED
-    except RefoldError as error:
-        print_problems(error.errors, as_json=as_json)
-        return error.exit_code
     except BrokenPipeError:
-        # The reader of our output left, as `head` does: nothing is wrong, and nobody is there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader left, as `head` does: nothing is wrong, and nobody is there
         return Exit.DONE
+    except (click.ClickException, click.Abort, KeyboardInterrupt, OSError, RefoldError) as error:
+        problems, code = _problems(error)
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        # Whatever input may provoke, a command answers with a line and a code of its own.
+        problems, code = [_defect(error)], Exit.INTERNAL
+    else:
+        return code
+    print_problems(problems, as_json=as_json)
+    return code
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    """Run one command without click's own ways with Ctrl-C and broken pipes, which end in exit 1.
+
+    Commands give their exit code, or None when they are done.
+    """
+    try:
+        with root.make_context("refold", list(arguments)) as context:
+            code = root.invoke(context)
+    except click.exceptions.Exit as done:  # --help and --version
+        return done.exit_code
     return code if isinstance(code, int) else Exit.DONE
+
+
+def _problems(error: BaseException) -> tuple[Sequence[Problem], Exit]:
+    """Give what went wrong as problems, and the exit code for it."""
+    if isinstance(error, RefoldError):
+        return error.errors, error.exit_code
+    if isinstance(error, click.ClickException):
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        path = "refold" if context is None else context.command_path
+        message = error.format_message().removesuffix(".")
+        return [Problem("usage", message, f"see `{path} --help`")], Exit.USAGE
+    if isinstance(error, OSError):  # what commands read says so itself, so this is their output
+        _drop_output()
+        message = f"cannot write the result: {error.strerror or error}"
+        return [Problem("output-unwritable", message, "check the disk")], Exit.USAGE
+    return [Problem("interrupted", "stopped before the end")], Exit.INTERRUPTED
+
+
+def _defect(error: Exception) -> Problem:
+    return Problem(
+        "internal",
+        f"{type(error).__name__}: {error}",
+        "a defect of refold, please report it; PYTHONDEVMODE=1 shows where",
+    )
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere, so that the end of the process does not try again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,120 +1,153 @@
-"""Tables for people, drawn with rich."""
+"""Tables for people, drawn with rich.
+
+Whatever a pin brings (ids, slugs, titles, values) goes through `one_line`, and no console here
+reads markup or emoji codes: a stranger's text is shown as the text it is.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
-from rich.console import Console
-from rich.markup import escape
+from rich.columns import Columns
+from rich.console import Console, Group
 from rich.table import Table
+from rich.text import Text
 
 from refold.kernel.errors import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from refold.agentpedia.compare import Comparison
+    from refold.agentpedia.compare import Comparison, Difference
     from refold.agentpedia.explain import Explanation
     from refold.agentpedia.view import EntryLine, Summary
 
-MOST_ENTRIES = 20
-"""Entries a summary shows, so that it fits a screen; the line below them says how many more."""
+MOST_ROWS = 20
+"""Rows of a table in a summary, so that it fits a screen; a line below says how many more."""
 NARROW = 100
 """Columns of a table that goes to a file or a pipe."""
+KEY_CHARS = 40
+"""Characters of an entry key that a table shows; the longest has 105."""
 PIN_CHARS = 12
-"""Characters of a pin id that a table shows: enough to tell two apart."""
+"""Characters of a long id that a table shows: enough to tell two apart."""
+VALUE_CHARS = 20
+"""Characters of a value that a table shows beside another; `--format json` gives all of it."""
+CAUSE_CHARS = 24
+"""Columns for the names of flags."""
+_LONG_ID = re.compile(r"[0-9a-z]{40,}")
+_STYLES = {"frozen": "cyan", "protected": "yellow", "normal": ""}
 
 
 def _console() -> Console:
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(width=NARROW, highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = NARROW
+    return console
 
 
 def print_summary(summary: Summary) -> None:
     """Print what a fold has made: entries, editors, proposals, graveyard, digest."""
     console = _console()
+    mempool = f", {summary.pending:,} in the mempool" if summary.pending else ""
     console.print(
-        f"[bold]{summary.events:,}[/] events folded under [bold]{summary.rules}[/] rules,"
-        f" view at height {summary.tip:,}"
-        + (f", {summary.pending} in the mempool" if summary.pending else "")
+        Text.assemble(
+            (f"{summary.events:,}", "bold"),
+            " events folded under ",
+            (summary.rules, "bold"),
+            f" rules, view at height {summary.tip:,}{mempool}",
+        )
     )
     if summary.genesis is None:
-        console.print("[yellow]no genesis:[/] nothing counts before a genesis constitution")
+        nothing = " nothing counts before a genesis constitution"
+        console.print(Text.assemble(("no genesis:", "yellow"), nothing))
     if summary.not_authoritative_from is not None:
         console.print(
-            f"[red]not authoritative[/] from pin {summary.not_authoritative_from} on:"
-            " it names an algorithm this release does not know"
+            Text.assemble(
+                ("not authoritative", "red"),
+                f" from pin {one_line(summary.not_authoritative_from)} on:"
+                " it names an algorithm this release does not know",
+            )
         )
     console.print(_entries(summary.entries))
-    more = len(summary.entries) - MOST_ENTRIES
-    if more > 0:
-        console.print(f"  … and {more:,} more; --view full prints all")
-    console.print(_counts("Editors", "tier", summary.editors))
-    console.print(_counts("Proposals", "outcome and state", summary.proposals))
-    console.print(_counts("Graveyard", "reason", summary.graveyard))
-    console.print(f"digest [bold green]{summary.digest}[/]", soft_wrap=True)
+    console.print(
+        Columns(
+            (
+                _counts("Editors", "tier", summary.editors),
+                _counts("Proposals", "outcome and state", summary.proposals),
+                _counts("Graveyard", "reason", summary.graveyard),
+            ),
+            padding=(0, 2),
+        )
+    )
+    console.print(Text.assemble("digest ", (summary.digest, "bold green")), soft_wrap=True)
 
 
-def _entries(entries: list[EntryLine]) -> Table:
-    table = Table(title=f"Entries ({len(entries):,})", title_justify="left", box=None)
-    table.add_column("entry", max_width=40, overflow="ellipsis", no_wrap=True)
+def _titled(title: str, table: Table, rows: int = 0) -> Group:
+    """Put a title above a table, and below it how many of all `rows` it leaves out."""
+    more = rows - MOST_ROWS
+    left_out = (Text(f"… and {more:,} more", style="dim"),) if more > 0 else ()
+    return Group(Text(title, style="italic"), table, *left_out)
+
+
+def _entries(entries: list[EntryLine]) -> Group:
+    """Show entries: first those out of the ordinary, then those with most versions."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("entry", max_width=KEY_CHARS, overflow="ellipsis", no_wrap=True)
     for name in ("status", "quality", "display head"):
         table.add_column(name, no_wrap=True)
     for name in ("versions", "disputed"):
         table.add_column(name, justify="right")
-    styles = {"frozen": "cyan", "protected": "yellow", "normal": ""}
-    for entry in entries[:MOST_ENTRIES]:
+    shown = sorted(entries, key=lambda e: (e.status == "normal", not e.disputed, -e.versions))
+    for entry in shown[:MOST_ROWS]:
         table.add_row(
-            escape(one_line(entry.key)),
+            one_line(entry.key),
             entry.status,
             entry.quality,
-            escape(_short(entry.display_head)),
-            str(entry.versions),
-            str(entry.disputed or ""),
-            style=styles[entry.status],
+            one_line(_short(entry.display_head)),
+            f"{entry.versions:,}",
+            f"{entry.disputed:,}" if entry.disputed else "",
+            style=_STYLES[entry.status],
         )
-    return table
+    return _titled(f"Entries ({len(entries):,})", table, len(entries))
 
 
-def _short(version: str) -> str:
-    """Shorten a version id to what tells it apart, its suffix kept."""
-    pin, colons, suffix = one_line(version).partition("::")
-    return (pin if len(pin) <= PIN_CHARS else pin[:PIN_CHARS] + "…") + colons + suffix
+def _short(text: str) -> str:
+    """Shorten the pin ids and editor ids in a text to what tells them apart."""
+    return _LONG_ID.sub(lambda found: found[0][:PIN_CHARS] + "…", text)
 
 
-def _counts(title: str, label: str, counts: dict[str, int]) -> Table:
-    total = sum(counts.values())
-    table = Table(title=f"{title} ({total:,})", title_justify="left", box=None)
-    table.add_column(label)
+def _counts(title: str, label: str, counts: dict[str, int]) -> Group:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(label, no_wrap=True)
     table.add_column("count", justify="right")
-    for name, count in counts.items():
-        table.add_row(escape(name), f"{count:,}")
-    return table
+    for name, count in list(counts.items())[:MOST_ROWS]:
+        table.add_row(name, f"{count:,}")
+    return _titled(f"{title} ({sum(counts.values()):,})", table, len(counts))
 
 
 def print_explanation(explanation: Explanation) -> None:
     """Print what happened to a pin: verdict first, then values, state before, changes, standing."""
     console = _console()
-    applied = explanation.outcome == "applied"
-    style = "bold green" if applied else "bold red"
-    console.print(f"[{style}]{escape(explanation.outcome)}[/]  {escape(explanation.pin)}")
+    style = "bold green" if explanation.outcome == "applied" else "bold red"
+    verdict = (explanation.outcome, style)
+    console.print(Text.assemble(verdict, "  ", one_line(explanation.pin)), soft_wrap=True)
     if explanation.position is not None:
         height, tx_index = explanation.position
-        console.print(
-            f"{escape(one_line(explanation.path))} at height {height:,}, index {tx_index}"
-        )
-    console.print(f"{explanation.says} [dim]({explanation.source}, {explanation.rules} rules)[/]")
+        console.print(f"{one_line(explanation.path)} at height {height:,}, index {tx_index:,}")
+    source = (f" ({explanation.source}, {explanation.rules} rules)", "dim")
+    console.print(Text.assemble(explanation.says, source))
     if explanation.remedy:
-        console.print(f"[bold]To pass:[/] {explanation.remedy}")
+        console.print(Text.assemble(("To pass:", "bold"), " ", explanation.remedy))
     _print_members(console, "The rule compared", explanation.values)
     _print_members(console, "The sender before", explanation.sender)
     _print_members(console, "The entry before", explanation.entry or {})
     if explanation.changes:
-        console.print("[bold]Changed[/]")
+        console.print("Changed", style="bold")
     for change in explanation.changes:
-        where = escape(one_line(f"{change.section} {change.key} {change.member}"))
-        console.print(f"  {where}: {_change(change.before, change.after)}")
+        where = one_line(f"{change.section} {change.key} {change.member}")
+        console.print(f"  {where}: {_change(change.before, change.after)}", soft_wrap=True)
     for section, value in explanation.standing.items():
         _print_members(console, f"At the tip, {section}", value)
 
@@ -122,14 +155,18 @@ def print_explanation(explanation: Explanation) -> None:
 def _print_members(console: Console, title: str, values: Mapping[str, object]) -> None:
     """Print a titled block of names and values, nothing when there are none."""
     if values:
-        console.print(f"[bold]{escape(title)}[/]")
+        console.print(title, style="bold")
     for name, value in values.items():
-        console.print(f"  {escape(name)}: {_value(value)}")
+        console.print(f"  {name}: {_value(value)}", soft_wrap=True)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _value(value: object) -> str:
     """Give a value as compact JSON on one line."""
-    return escape(one_line(msgspec.json.encode(value).decode()))
+    return one_line(_json(value))
 
 
 def _change(before: object, after: object) -> str:
@@ -143,26 +180,35 @@ def print_comparison(comparison: Comparison) -> None:
     """Print where the profiles part: pins judged differently, members that differ, the causes."""
     console = _console()
     if not comparison.outcomes and not comparison.differences:
-        console.print("[green]the two profiles give the same view[/]")
+        console.print("the two profiles give the same view", style="green")
         return
-    pins = Table(title=f"Pins judged differently ({len(comparison.outcomes):,})", box=None)
-    for name in ("pin", "deployed", "prd"):
-        pins.add_column(name)
-    for outcome in comparison.outcomes:
-        pins.add_row(escape(_short(outcome.pin)), outcome.deployed, outcome.prd)
-    members = Table(title=f"Members that differ ({len(comparison.differences):,})", box=None)
-    for name in ("member", "deployed", "prd", "because of"):
-        members.add_column(name, overflow="fold")
-    for difference in comparison.differences:
-        members.add_row(
-            escape(one_line(".".join(map(_short, difference.path)))),
-            _value(difference.deployed),
-            _value(difference.prd),
+    if comparison.outcomes:
+        pins = Table(box=None, pad_edge=False)
+        for name in ("pin", "deployed", "prd"):
+            pins.add_column(name)
+        for outcome in comparison.outcomes:
+            pins.add_row(one_line(_short(outcome.pin)), outcome.deployed, outcome.prd)
+        console.print(_titled(f"Pins judged differently ({len(comparison.outcomes):,})", pins))
+    if comparison.differences:
+        title = f"Members that differ ({len(comparison.differences):,})"
+        console.print(_titled(title, _members(comparison.differences)))
+    if comparison.says:
+        console.print("What the PRD says there", style="bold")
+    for flag, says in comparison.says.items():
+        console.print(f"  {flag}: {says}")
+
+
+def _members(differences: list[Difference]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("member", overflow="fold")
+    for name in ("deployed", "prd"):
+        table.add_column(name, max_width=VALUE_CHARS, no_wrap=True, overflow="ellipsis")
+    table.add_column("because of", max_width=CAUSE_CHARS)
+    for difference in differences:
+        table.add_row(
+            one_line(_short(" ".join(difference.path))),
+            one_line(_short(_json(difference.deployed))),
+            one_line(_short(_json(difference.prd))),
             ", ".join(difference.causes) or "several at once",
         )
-    for table in (pins, members):
-        table.title_justify = "left"
-        console.print(table)
-    console.print("[bold]What the PRD says there[/]")
-    for flag, says in comparison.says.items():
-        console.print(f"  {flag}: {escape(says)}")
+    return table

@@ -1,0 +1,184 @@
+"""Reading the answer of a server that is not trusted: head, framing, body, and its wish to wait.
+
+A body is whole or an error: it must say how long it is, once (Content-Length or chunked), and hold
+to it; gzip that nobody asked for is read to its last trailer. Bodies that end where the connection
+does are refused, as a cut one looks the same. Source: coverage spec §5.5 R-2 to R-4; RFC 9112 §6.3.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from io import BytesIO
+
+import httpcore2
+import msgspec
+
+from refold.kernel.addresses import Url, join_url
+from refold.kernel.dial import Allowance, TransientError
+from refold.kernel.errors import InputError, SourceError
+from refold.kernel.gunzip import gunzip
+
+__all__ = [
+    "Head",
+    "Headers",
+    "asked_wait",
+    "broken",
+    "header_of",
+    "off_source",
+    "read_body",
+    "read_head",
+    "redirected",
+]
+
+# What chunked framing may add to a body: as much again, and this much in bytes, so that small
+# chunks of a small body are fine and endless chunk extensions are not.
+_FRAMING_BYTES = 1024 * 1024
+_BODILESS = frozenset({204, 304})
+_GZIP = frozenset({"gzip", "x-gzip"})
+_TOO_LARGE = 431  # h11's hint that a head was over the limit
+_DIGITS = re.compile("[0-9]+")
+
+Headers = tuple[tuple[str, str], ...]
+
+
+class Head(msgspec.Struct, frozen=True):
+    """Status, headers (names in lower case) and the address that they came from."""
+
+    status: int
+    headers: Headers
+    address: str
+
+    def header(self, name: str) -> str | None:
+        """Give what `header_of` gives."""
+        return header_of(self.headers, name)
+
+
+def header_of(headers: Headers, name: str) -> str | None:
+    """Give the value of header `name` (lower case), its lines joined with ", "; None if absent."""
+    values = [value for key, value in headers if key == name]
+    return ", ".join(values) if values else None
+
+
+def read_head(response: httpcore2.Response, allowance: Allowance) -> Head:
+    """Give the head of `response`; raises TransientError `framing-invalid` if it came too early.
+
+    Without a byte since the request was sent it is what was left over of the answer before.
+    """
+    if not allowance.received:
+        raise TransientError(
+            "framing-invalid", f"{allowance.shown}: the answer before was longer than it said"
+        )
+    return Head(
+        response.status,
+        tuple(
+            (name.decode("latin-1").lower(), value.decode("latin-1"))
+            for name, value in response.headers
+        ),
+        response.extensions["network_stream"].get_extra_info("address"),
+    )
+
+
+def read_body(
+    response: httpcore2.Response, head: Head, allowance: Allowance, max_bytes: int
+) -> bytes:
+    """Give the body, whole and decoded, at most `max_bytes` long.
+
+    Raises SourceError `framing-invalid`, `encoding-refused`, `encoding-invalid`, `body-too-large`.
+    """
+    if head.status in _BODILESS:
+        return b""
+    _check_framing(head, allowance)
+    allowance.begin_body(2 * max_bytes + _FRAMING_BYTES)
+    body = BytesIO()
+    try:
+        for piece in _pieces(response, head, allowance):
+            if body.tell() + len(piece) > max_bytes:
+                raise SourceError(
+                    "body-too-large", f"{allowance.shown}: the body is over {max_bytes} bytes"
+                )
+            body.write(piece)
+    except InputError as error:
+        raise SourceError("encoding-invalid", f"{allowance.shown}: {error.message}") from error
+    return body.getvalue()
+
+
+def _check_framing(head: Head, allowance: Allowance) -> None:
+    given = [head.header(name) for name in ("content-length", "transfer-encoding")]
+    if given.count(None) != 1:
+        times = "twice" if all(given) else "not at all"
+        raise SourceError(
+            "framing-invalid", f"{allowance.shown}: the answer says {times} how long it is"
+        )
+
+
+def _pieces(response: httpcore2.Response, head: Head, allowance: Allowance) -> Iterator[bytes]:
+    encoding = (head.header("content-encoding") or "identity").lower()
+    if encoding == "identity":
+        return response.iter_stream()
+    if encoding in _GZIP:
+        return gunzip(response.iter_stream())
+    raise SourceError("encoding-refused", f"{allowance.shown}: the body is neither plain nor gzip")
+
+
+def broken(error: httpcore2.RemoteProtocolError, allowance: Allowance) -> SourceError:
+    """Give the error for an answer that is no HTTP, or is cut off.
+
+    On a connection used before it is transient: what broke may be the end of the answer before.
+    """
+    if allowance.ended and allowance.in_head:
+        return TransientError("connection-lost", f"{allowance.shown}: closed without an answer")
+    if allowance.ended:
+        return TransientError("body-short", f"{allowance.shown}: closed before the body's end")
+    cause = error.args[0] if error.args else None
+    if getattr(cause, "error_status_hint", 0) == _TOO_LARGE:
+        return SourceError(
+            "head-too-large", f"{allowance.shown}: the head of the answer is too large"
+        )
+    kind = TransientError if allowance.reused else SourceError
+    reason = str(error).partition(":")[0]  # what follows quotes the server
+    return kind("framing-invalid", f"{allowance.shown}: the answer is not HTTP ({reason})")
+
+
+def redirected(url: Url, head: Head) -> Url:
+    """Give where `head`, an answer from `url`, redirects to.
+
+    Raises SourceError `redirected-off-source` unless that is a URL of the same origin.
+    """
+    try:
+        target = join_url(url, head.header("location") or "")
+    except InputError as error:
+        raise off_source(url, "redirects to what is no URL to fetch") from error
+    if target.origin != url.origin:
+        raise off_source(url, f"redirects to {target.origin}")
+    return target
+
+
+def off_source(url: Url, what: str) -> SourceError:
+    """Give the error for a redirect that is not followed."""
+    return SourceError("redirected-off-source", f"{url.shown}: {what}", "name the source itself")
+
+
+def asked_wait(head: Head, now: datetime) -> float | None:
+    """Give the seconds that a Retry-After of `head` asks for, at least 0; None without a valid one.
+
+    A date is compared with the server's own Date, if there is one, else with `now`.
+    """
+    value = head.header("retry-after")
+    if value is None:
+        return None
+    if _DIGITS.fullmatch(value):
+        return float(value)
+    until = _http_date(value)
+    if until is None:
+        return None
+    since = _http_date(head.header("date") or "") or now
+    return max(0.0, (until - since).total_seconds())
+
+
+def _http_date(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
