@@ -144,8 +144,8 @@ def test_turns_add_up_over_blocks_and_entries() -> None:
 
 def test_turns_in_different_blocks_or_of_different_entries_or_with_another_are_none() -> None:
     wiki = Wiki(params=NO_WAR)
-    for slug, author in (("a", "E2"), ("b", "E1"), ("c", "E2"), ("d", "E1")):
-        wiki.create(author, slug, "one block, four entries")
+    for slug, author in (("a", "E2"), ("b", "E1"), ("c", "E2"), ("d", "E1"), ("e", "E2")):
+        wiki.create(author, slug, "one block, five entries")
     for author in ("E1", "E2", "E1", "E2"):
         wiki.wait(1)
         wiki.write(author, "a", "one entry, four blocks")

@@ -174,7 +174,7 @@ def test_a_block_at_the_tip_is_left_to_the_next_export() -> None:
     wiki = town()
     wiki.register("X7", wiki.events[1].pin, "t7")
     made = registry_documents(wiki.view(wiki.height), wiki.events)
-    assert made.index.through_height == wiki.height - 1
+    assert (made.index.through_height, made.index.remaining) == (wiki.height - 1, 0)
     assert "X7" not in {line.editor for line in made.index.events}
     later = documents(wiki, pinned(made))
     assert {line.editor for line in later.index.events} == {"X7"}

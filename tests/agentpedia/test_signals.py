@@ -17,9 +17,28 @@ from refold.agentpedia import DEPLOYED, PRD, REASONS, Event, Fold
 from refold.agentpedia.corpus import Corpus
 from refold.agentpedia.event import PREFIX, REV
 from refold.agentpedia.links import refs_found
-from refold.agentpedia.measure import MAX_BYTES, Change, measure, read
+from refold.agentpedia.measure import (
+    MAX_BYTES,
+    NUMBER_MEASURES,
+    TEXT_MEASURES,
+    Change,
+    measure,
+    read,
+)
 from refold.agentpedia.monitor import verdicts
-from refold.agentpedia.rulepack import Level, Levels, built_in_pack, judge, level_of, load_pack
+from refold.agentpedia.rulepack import (
+    MAX_CONDITIONS,
+    MAX_GROUPS,
+    MAX_PHRASE_CHARS,
+    MAX_PHRASES,
+    MAX_RULES,
+    Level,
+    Levels,
+    built_in_pack,
+    judge,
+    level_of,
+    load_pack,
+)
 from refold.agentpedia.rulevectors import lacking, read_rule_vectors, run_rule_vector
 from refold.agentpedia.signals import GATES, Gate, Signal, signal_of, signals
 from refold.kernel.canon import digest
@@ -773,3 +792,19 @@ def test_the_pass_is_linear_in_the_revs_of_one_entry() -> None:
         seconds(partial(signals, wiki.view(), wiki.events)) for wiki in map(long_war, (100, 1600))
     )
     assert many < 64 * few
+
+
+# --- the page ------------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_rule_and_measure_as_the_pack_has_them() -> None:
+    page = (Path(__file__).parents[2] / "docs/agentpedia-signals.md").read_text(encoding="utf-8")
+    for rule in PACK.rules:
+        assert f"| `{rule.id}` | {rule.score} | {rule.says} |" in page
+    for name in (*TEXT_MEASURES, *NUMBER_MEASURES):
+        assert f"`{name}`" in page
+    limits = (MAX_RULES, MAX_CONDITIONS, MAX_GROUPS, MAX_PHRASES, MAX_PHRASE_CHARS)
+    rules, conditions, groups, phrases, characters = limits
+    assert f"{rules} rules of {conditions} conditions, {groups} groups of {phrases} phrases" in page
+    assert f"2 to {characters} characters" in page
+    assert f"{MAX_BYTES // 1024} KiB" in page

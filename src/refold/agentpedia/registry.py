@@ -8,7 +8,7 @@ The shape, where the PRD is silent, is defined in docs/agentpedia-signals.md.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -48,10 +48,10 @@ class RegistryIndex(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_
 
     `sequence` counts from 0; `prev_index` is the pin of the link before and `prev_digest` the
     SHA-256 of that link's canonical JSON, null for the first. `remaining` editor events lie in
-    later blocks up to the tip of the view it was made from.
+    later blocks below the tip of the view it was made from.
     """
 
-    v: int
+    v: Literal[1]
     rules: str
     genesis: str
     sequence: int
@@ -70,7 +70,7 @@ class RegistryRoot(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     with its id. `active` counts the registered editors at `tip`, without those banned or revoked.
     """
 
-    v: int
+    v: Literal[1]
     rules: str
     genesis: str
     constitution: str

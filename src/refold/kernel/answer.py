@@ -15,7 +15,7 @@ import httpcore2
 import msgspec
 
 from refold.kernel.addresses import Url, join_url
-from refold.kernel.dial import Allowance, TransientError
+from refold.kernel.dial import Allowance
 from refold.kernel.errors import InputError, SourceError
 from refold.kernel.gunzip import gunzip
 
@@ -66,9 +66,7 @@ def read_head(response: httpcore2.Response, allowance: Allowance) -> Head:
     Without a byte since the request was sent it is what was left over of the answer before.
     """
     if not allowance.received:
-        raise TransientError(
-            "framing-invalid", f"{allowance.shown}: the answer before was longer than it said"
-        )
+        raise allowance.lost("framing-invalid", "the answer before was longer than it said")
     return Head(
         response.status,
         tuple(
@@ -87,33 +85,39 @@ def read_body(
     Raises SourceError `framing-invalid`, `encoding-refused`, `encoding-invalid`, `body-too-large`.
     """
     if head.status in _BODILESS:
-        return b""
-    _check_framing(head, allowance)
+        return b"".join(response.iter_stream())  # empty; reading it keeps the connection
+    too_large = SourceError(
+        "body-too-large", f"{allowance.shown}: the body is over {max_bytes} bytes"
+    )
+    encoding = (head.header("content-encoding") or "identity").lower()
+    length = _announced(head, allowance)
+    if encoding == "identity" and length is not None and length > max_bytes:
+        raise too_large
     allowance.begin_body(2 * max_bytes + _FRAMING_BYTES)
     body = BytesIO()
     try:
-        for piece in _pieces(response, head, allowance):
+        for piece in _pieces(response, encoding, allowance):
             if body.tell() + len(piece) > max_bytes:
-                raise SourceError(
-                    "body-too-large", f"{allowance.shown}: the body is over {max_bytes} bytes"
-                )
+                raise too_large
             body.write(piece)
     except InputError as error:
         raise SourceError("encoding-invalid", f"{allowance.shown}: {error.message}") from error
     return body.getvalue()
 
 
-def _check_framing(head: Head, allowance: Allowance) -> None:
-    given = [head.header(name) for name in ("content-length", "transfer-encoding")]
-    if given.count(None) != 1:
-        times = "twice" if all(given) else "not at all"
+def _announced(head: Head, allowance: Allowance) -> int | None:
+    """Give the Content-Length, None for a chunked body; exactly one of them must be given."""
+    length, coding = head.header("content-length"), head.header("transfer-encoding")
+    if (length is None) == (coding is None):
+        times = "not at all" if length is None else "twice"
         raise SourceError(
             "framing-invalid", f"{allowance.shown}: the answer says {times} how long it is"
         )
+    return None if length is None else int(length)  # h11 has checked it: at most 20 digits
 
 
-def _pieces(response: httpcore2.Response, head: Head, allowance: Allowance) -> Iterator[bytes]:
-    encoding = (head.header("content-encoding") or "identity").lower()
+def _pieces(response: httpcore2.Response, encoding: str, allowance: Allowance) -> Iterator[bytes]:
+    """Give the body as it comes, decoded."""
     if encoding == "identity":
         return response.iter_stream()
     if encoding in _GZIP:
@@ -122,22 +126,21 @@ def _pieces(response: httpcore2.Response, head: Head, allowance: Allowance) -> I
 
 
 def broken(error: httpcore2.RemoteProtocolError, allowance: Allowance) -> SourceError:
-    """Give the error for an answer that is no HTTP, or is cut off.
+    """Give the error for an answer that is not HTTP, or is cut off.
 
-    On a connection used before it is transient: what broke may be the end of the answer before.
+    A head that is not HTTP on a connection used before may be the rest of the answer before, so it
+    is transient.
     """
     if allowance.ended and allowance.in_head:
-        return TransientError("connection-lost", f"{allowance.shown}: closed without an answer")
+        return allowance.lost("connection-lost", "the connection closed without an answer")
     if allowance.ended:
-        return TransientError("body-short", f"{allowance.shown}: closed before the body's end")
-    cause = error.args[0] if error.args else None
-    if getattr(cause, "error_status_hint", 0) == _TOO_LARGE:
-        return SourceError(
-            "head-too-large", f"{allowance.shown}: the head of the answer is too large"
-        )
-    kind = TransientError if allowance.reused else SourceError
+        return allowance.lost("body-short", "the connection closed before the end of the body")
+    if getattr(error.args[0], "error_status_hint", 0) == _TOO_LARGE:
+        return SourceError("head-too-large", f"{allowance.shown}: the head is too large")
     reason = str(error).partition(":")[0]  # what follows quotes the server
-    return kind("framing-invalid", f"{allowance.shown}: the answer is not HTTP ({reason})")
+    if allowance.reused and allowance.in_head:
+        return allowance.lost("framing-invalid", f"the answer is not HTTP ({reason})")
+    return SourceError("framing-invalid", f"{allowance.shown}: the answer is not HTTP ({reason})")
 
 
 def redirected(url: Url, head: Head) -> Url:

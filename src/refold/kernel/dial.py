@@ -47,7 +47,7 @@ Connect = Callable[[str, int, float], socket.socket]
 
 
 class TransientError(SourceError):
-    """A failure of the kind that passes. `retry_after` are the seconds the server asks for."""
+    """A failure that may pass. `retry_after` are the seconds to wait before, if that is known."""
 
     def __init__(
         self, code: str, message: str, hint: str = "", retry_after: float | None = None
@@ -119,6 +119,15 @@ class Allowance(float):
             return error
         return TransientError("source-silent", f"{self.shown}: silent for {self:g} s")
 
+    def lost(self, code: str, why: str) -> TransientError:
+        """Give the error for an answer that did not come, or not to its end.
+
+        Without a head, on a connection used before, what went wrong was probably before this
+        request: then there is nothing to wait for.
+        """
+        wait = 0.0 if self.reused and self.in_head else None
+        return TransientError(code, f"{self.shown}: {why}", retry_after=wait)
+
     def begin_body(self, byte_limit: int) -> None:
         """Allow `byte_limit` more bytes: the head is complete."""
         self.in_head = False
@@ -150,9 +159,7 @@ class Wire(httpcore2.NetworkStream):
         except TimeoutError as error:
             raise allowance.timed_out() from error
         except OSError as error:
-            raise TransientError(
-                "connection-lost", f"{allowance.shown}: the connection broke"
-            ) from error
+            raise allowance.lost("connection-lost", "the connection broke") from error
         allowance.charge(len(data))
         return data
 
