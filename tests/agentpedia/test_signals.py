@@ -246,7 +246,7 @@ CHANGES = st.builds(
     after=MAYBE_TEXT,
     unchanged=st.booleans(),
     restores=st.booleans(),
-    undoes_own=st.booleans(),
+    own_before=st.booleans(),
 )
 
 
@@ -362,6 +362,16 @@ def test_every_applied_rev_is_scored_once_in_the_order_of_the_fold(rules: Rules)
     assert sum(report.levels.values()) == len(pins)
 
 
+def test_progress_is_told_up_to_the_last_rev(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("refold.agentpedia.signals.STEP", 2)
+    wiki = Wiki()
+    for slug in "abcde":
+        wiki.create("E1", slug, "first")
+    told: list[tuple[int, int]] = []
+    signals(wiki.view(), wiki.events, progress=lambda done, total: told.append((done, total)))
+    assert told == [(2, 5), (4, 5), (5, 5)]
+
+
 def test_a_fired_rule_tells_what_it_saw() -> None:
     wiki = Wiki()
     wiki.create("E1", "a", WORDS)
@@ -455,14 +465,17 @@ def test_claims_and_hashes_are_looked_at_without_any_text() -> None:
     wiki = Wiki(params=NO_WAR)
     first = wiki.create("E1", "a", None, contentHash="1" * 64)
     second = wiki.write("E2", "a", None, contentHash="2" * 64)
-    back = wiki.write("E2", "a", None, contentHash="1" * 64)
+    back = wiki.write("E1", "a", None, contentHash="1" * 64)
     same = wiki.write("E3", "a", None, contentHash="1" * 64)
     own = {"changeType": "vandalism-fix", "refs": 0}
     undone = wiki.revert("E3", "a", second, claim=own)
+    wiki.write("E3", "a", None, contentHash="3" * 64)
+    taken_back = wiki.write("E3", "a", None, contentHash="2" * 64)
     assert fired(judged(wiki, first)) == fired(judged(wiki, second)) == []
     assert fired(judged(wiki, back)) == ["hidden-revert"]
     assert fired(judged(wiki, same)) == ["nothing-changed"]
     assert fired(judged(wiki, undone)) == ["claim-fix-own"]
+    assert fired(judged(wiki, taken_back)) == []
     assert "text-removed" in judged(wiki, back).unknown
     assert judged(wiki, undone).unknown == []
 

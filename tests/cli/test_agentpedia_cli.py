@@ -456,6 +456,27 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
         assert process.wait(MINUTE) == 0
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["agentpedia", "replay", str(EXAMPLE)],
+        ["agentpedia", "replay", str(EXAMPLE), "--view", "digest"],
+        ["agentpedia", "explain", CREATE, str(EXAMPLE)],
+        ["agentpedia", "diff", str(EXAMPLE)],
+        ["--help"],
+    ],
+)
+def test_a_reader_that_never_came_is_no_error(arguments: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as pipe:
+        command = [COMMAND, *arguments]
+        done = subprocess.run(
+            command, stdout=pipe, stderr=subprocess.PIPE, env=environment(), check=False
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("options", [["--view", "digest"], ["--view", "summary"], ["--batch"]])
 def test_a_result_that_cannot_be_written_is_an_error(options: list[str]) -> None:

@@ -223,6 +223,11 @@ def test_other_references_are_refused(reference: str) -> None:
     assert refused.value.code == "url-invalid"
 
 
+def test_a_path_that_cannot_be_joined_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot be joined"):
+        join_url(parse_url("https://good.example//["), "x")
+
+
 @given(
     NEARLY | st.text(st.sampled_from("/.?#[]:@\\a")), st.text(st.sampled_from("/.[]?a"), max_size=9)
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from refold.metaid.envelope import RawTuple, envelope_of
+from refold.metaid.envelope import RawTuple, new_tuple
 from refold.metaid.tx import MAX_SATOSHI, Input, Outpoint, Output, Tx
 from refold.metaid.wallet import Key, Utxo
 
@@ -27,7 +27,7 @@ RAW_TXS = {vector["name"]: bytes.fromhex(vector["raw_tx_hex"]) for vector in TX_
 AUTHOR, VICTIM, SPONSOR = (
     Key(sha256(name).digest()) for name in (b"author", b"victim", b"sponsor")
 )
-REV = envelope_of("create", "/protocols/agentpedia/rev", b'{"v":1}')
+REV = new_tuple("create", "/protocols/agentpedia/rev", b'{"v":1}')
 
 
 def coin(key: Key, value: int = 100_000, *, of: str = "coin", index: int = 0) -> Utxo:

@@ -14,6 +14,7 @@ from metaid.samples import AUTHOR, REAL_TXS, REV, SPONSOR, TX_VECTORS, VICTIM, c
 from refold.kernel.errors import InputError
 from refold.metaid.address import Address, hash160
 from refold.metaid.author import NOT_CHECKED, REASONS, AuthorCheck, check_author, outputs_of
+from refold.metaid.chainpin import pin_of_tx
 from refold.metaid.envelope import pin_script
 from refold.metaid.globalmetaid import encode_globalmetaid
 from refold.metaid.script import p2pkh_script, push
@@ -27,7 +28,7 @@ from refold.metaid.signature import (
     read_unlock,
 )
 from refold.metaid.tx import Input, Outpoint, Output, Tx, parse_tx, serialize_tx, txid_of
-from refold.metaid.wallet import Key, Utxo, build_pin_tx, sign_tx
+from refold.metaid.wallet import Key, build_pin_tx, sign_tx
 
 A, V, S = AUTHOR, VICTIM, SPONSOR
 Who = tuple[Key, int]
@@ -281,12 +282,12 @@ def test_the_claim_is_read_like_any_id() -> None:
 
 def test_both_ids_of_a_pin_name_its_transaction_and_no_other_does() -> None:
     raw = serialize_tx(HONEST)
-    found = check(HONEST, A)
-    plain = build_pin_tx(A, REV, [Utxo(Outpoint("66" * 32, 0), coin(A).output)]).pin
-    for pin_id in (found.pin_id, check_author(raw, A.globalmetaid).pin_id):
-        assert check_author(raw, A.globalmetaid, pin_id=pin_id).pin_id == found.pin_id
-    assert plain.alias is not None
-    for pin_id in (plain.id, plain.alias, found.txid, ""):
+    pin, other = pin_of_tx(HONEST), build_pin_tx(A, REV, [coin(A)]).pin
+    assert pin is not None
+    assert pin.alias is not None
+    for pin_id in (pin.id, pin.alias):
+        assert check_author(raw, A.globalmetaid, pin_id=pin_id).pin_id == pin.id
+    for pin_id in (other.id, f"{pin.txid}i1", pin.txid, ""):
         with pytest.raises(InputError) as caught:
             check_author(raw, A.globalmetaid, pin_id=pin_id)
         assert caught.value.code == "tx-is-another"

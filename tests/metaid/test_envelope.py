@@ -14,7 +14,7 @@ from refold.metaid.envelope import (
     TEST_FLAG,
     Envelope,
     RawTuple,
-    envelope_of,
+    new_tuple,
     normalise,
     pin_script,
     read_tuple,
@@ -211,7 +211,7 @@ paths = st.one_of(
 def test_what_a_writer_gives_is_what_every_reader_reads(
     path: str, payload: bytes, version: str
 ) -> None:
-    raw = envelope_of("create", path, payload, version=version, content_type="text/plain;utf-8")
+    raw = new_tuple("create", path, payload, version=version, content_type="text/plain;utf-8")
     again = read_tuple(pin_script(raw))
     assert again == raw
     envelope = normalise(again)
@@ -243,7 +243,7 @@ def test_a_writer_is_refused_what_readers_would_change_or_drop(
     call: tuple[str, str], code: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        envelope_of(*call)
+        new_tuple(*call)
     assert caught.value.code == code
 
 
@@ -253,7 +253,7 @@ def test_a_writer_is_refused_what_readers_would_change_or_drop(
 )
 def test_a_writer_fills_in_every_field(version: str, encryption: str, content_type: str) -> None:
     with pytest.raises(InputError) as caught:
-        envelope_of(
+        new_tuple(
             "create",
             "/info/name",
             version=version,

@@ -3,6 +3,7 @@
 import tracemalloc
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from metaid import slow
 from metaid.samples import RAW_TXS, REAL_TXS, TX_VECTORS, txs
 from refold.kernel.errors import InputError
 from refold.metaid.chainpin import pin_of_tx
-from refold.metaid.tx import MAX_SATOSHI, Tx, parse_tx, plain_txid_of, serialize_tx, txid_of
+from refold.metaid.tx import MAX_SATOSHI, Output, Tx, parse_tx, plain_txid_of, serialize_tx, txid_of
 
 CODES = {"bytes-cut", "bytes-left", "size-not-minimal", "tx-empty", "value-range"}
 
@@ -64,7 +65,40 @@ def test_any_bytes_are_a_transaction_or_refused(data: bytes) -> None:
     assert again == data or code in CODES
 
 
+def test_the_owner_is_the_first_output_with_an_address() -> None:
+    tx = parse_tx(RAW_TXS["v10-short"])
+    owner, carrier, change = tx.outputs
+    nobody = Output(5, b"\x51")
+    places = {(owner, carrier): 0, (carrier, owner): 1, (nobody, carrier, change): 2}
+    for outputs, place in places.items():
+        pin = pin_of_tx(msgspec.structs.replace(tx, outputs=outputs), tx_index=4)
+        assert pin is not None
+        assert (pin.id, pin.output) == (f"{pin.txid}i{place}", f"{pin.txid}:{place}")
+        assert (pin.owner_index, pin.owner_value) == (place, outputs[place].value)
+        assert (pin.owner, pin.tx_index) == (AUTHOR_OF_VECTORS, 4)
+        assert pin.tx_in_index == (0xFFFFFFFF if outputs[0] == carrier else 0)
+
+
+def test_a_pin_without_any_address_belongs_to_nobody() -> None:
+    tx = parse_tx(RAW_TXS["v10-short"])
+    pin = pin_of_tx(msgspec.structs.replace(tx, outputs=(Output(5, b"\x51"), tx.outputs[1])))
+    assert pin is not None
+    assert (pin.id, pin.owner, pin.owner_value) == (f"{pin.txid}i0", "", 5)
+    assert pin.named_author == ""
+
+
+def test_only_the_first_pin_of_a_transaction_counts() -> None:
+    tx = parse_tx(RAW_TXS["v10-short"])
+    short = Output(0, b"\x6a\x06metaid\x06create")
+    second = parse_tx(RAW_TXS["v10-hosted"]).outputs[1]
+    outputs = (short, second, *tx.outputs)
+    pin = pin_of_tx(msgspec.structs.replace(tx, outputs=outputs))
+    assert pin is not None
+    assert (pin.data_index, pin.envelope.path) == (1, "/protocols/simplenote")
+
+
 RAW = RAW_TXS["v10-short"]
+AUTHOR_OF_VECTORS = TX_VECTORS[0]["owner_address"]
 
 
 def with_size(at: int, written: str) -> bytes:

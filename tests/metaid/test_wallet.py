@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metaid.samples import AUTHOR, REV, VICTIM, coin, raw_tuples
 from refold.kernel.errors import InputError
 from refold.metaid.chainpin import pin_of_tx
-from refold.metaid.envelope import TEST_FLAG, RawTuple, envelope_of, pin_script, read_tuple
+from refold.metaid.envelope import TEST_FLAG, RawTuple, new_tuple, pin_script, read_tuple
 from refold.metaid.signature import Digests, verify_input
 from refold.metaid.tx import Outpoint, Output, parse_tx, serialize_output, txid_of
 from refold.metaid.wallet import BuiltTx, Key, Utxo, build_pin_tx, fee_for, sign_tx
@@ -100,10 +100,11 @@ def check_selection(built: BuiltTx, utxos: list[Utxo], rate: int | Fraction) -> 
     assert count == 1 or less < built.pin.owner_value + ceil(bare * rate)
 
 
-@pytest.mark.parametrize("count", [252, 253, 254])
-def test_many_coins_are_counted_exactly(count: int) -> None:
-    built = build_pin_tx(AUTHOR, REV, coins([149] * count + [1]), owner_value=count - 251 + 1)
-    assert built.fee >= len(built.raw)
+@pytest.mark.parametrize(("count", "count_bytes"), [(252, 1), (253, 3), (254, 3)])
+def test_many_coins_are_counted_exactly(count: int, count_bytes: int) -> None:
+    built = build_pin_tx(AUTHOR, REV, coins([1_000] * 300), owner_value=count * 850 - 400)
+    assert (len(built.spent), len(built.tx.outputs)) == (count, 3)
+    assert built.fee == full_size(count, built.tx.outputs) - 1 + count_bytes
 
 
 def test_coins_are_not_looked_at_beyond_what_is_needed() -> None:
@@ -157,7 +158,7 @@ def test_the_change_can_be_spent_next() -> None:
     first = build_pin_tx(AUTHOR, REV, [coin(AUTHOR)])
     assert first.change is not None
     target = f"@{first.pin.id}"
-    second = build_pin_tx(AUTHOR, envelope_of("modify", target, b"{}"), [first.change])
+    second = build_pin_tx(AUTHOR, new_tuple("modify", target, b"{}"), [first.change])
     verify_input(Digests(second.tx), 0, first.tx.outputs[second.tx.inputs[0].spends.index])
     assert second.pin.envelope.path == target
 

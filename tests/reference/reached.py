@@ -8,12 +8,13 @@ reason, outcome, tier and state came up; what never came up stands last.
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from reference.naive import replay
-from reference.naive_state import OUTCOMES, World, editors, status, tier
+from reference.naive_state import OUTCOMES, World, editors, halves, status, tier
 from reference.naive_view import display, quality
 from reference.streams import MODES, stream
 
@@ -89,22 +90,28 @@ PRD_REASONS = (
     "content-hash-mismatch",
 )
 REPUTATION = ("stood", "overturned", "reviews", "absence")
+STATES = ("open", "effective", "voided")
+Counts = dict[str, Counter[str]]  # profile -> how often each name came up
 
 
 def expected(profile: str) -> list[str]:
     """Lists all that the streams have to reach under a profile."""
     names = [f"reason {code}" for code in REASONS]
-    names += [f"ruling {name} {state}" for name in OUTCOMES for state in ("effective", "voided")]
+    names += [f"ruling {name} {state}" for name in OUTCOMES for state in STATES]
+    names += [f"params {state}" for state in STATES]
     names += [f"tier {name}" for name in ("T0", "T0+", "T1", "T2", None)]
     names += [f"editor {name}" for name in ("active", "pending", "none", "banned", "revoked")]
     names += [f"entry {name}" for name in ("normal", "frozen", "protected")]
     names += ["plate of a redirect", "plate of a transfer", "contest", "pending pin", "revision"]
+    names += ["suspended again", "score out of range", "not authoritative"]
     if profile == "prd":
         names += [f"reason {code}" for code in PRD_REASONS]
         names += [f"reputation {why}" for why in (*REPUTATION, "half tenth")]
         names += [f"quality {name}" for name in ("protected", "featured", "normal", "stub")]
         names += ["reviewed", "awaiting review", "displaced", "without effect other-freeze"]
-        names += ["out of the pool"]
+        names += ["out of the pool", "register on an earlier answer", "half tenth waits"]
+    else:
+        names += ["review without a score", "K changed", "without effect transfer-self"]
     return names
 
 
@@ -133,25 +140,55 @@ def reached(world: World, pending: list[str], tip: int) -> Counter[str]:
     found["pending pin"] += len(pending)
     found["revision"] += len(world.constitutions[1:])
     found["out of the pool"] += len(world.pool_suspensions)
+    found["not authoritative"] += world.not_authoritative is not None
+    found["K changed"] += len({c["params"]["arbiterPoolK"] for c in world.constitutions}) > 1
+    found.update(reached_by_editors(world))
     return found
+
+
+def reached_by_editors(world: World) -> Counter[str]:
+    """Counts what their editors have reached."""
+    found: Counter[str] = Counter()
+    found["suspended again"] = len(world.suspensions) - len(
+        {item["editor"] for item in world.suspensions}
+    )
+    scores = [review["score"] for review in world.reviews]
+    found["review without a score"] = scores.count(None)
+    found["score out of range"] = sum(score not in {None, 1, 2, 3, 4, 5} for score in scores)
+    for item in world.registers:
+        answers = [a["review"] for a in world.responses if a["editor"] == item["editor"]]
+        found["register on an earlier answer"] += item["review"] in answers[:-1]
+    found["half tenth waits"] = sum(halves(world, who) % 2 for who in editors(world))
+    return found
+
+
+def count(seeds: Iterable[int]) -> Counts:
+    """Folds the streams of some seeds under both profiles and counts what they reach."""
+    counts: Counts = {"deployed": Counter(), "prd": Counter()}
+    for seed in seeds:
+        events, options = stream(seed, MODES[seed % len(MODES)])
+        for profile, counter in counts.items():
+            counter.update(reached(*replay(events, options, profile)))
+    return counts
+
+
+def table(counts: Counts) -> str:
+    """Writes counts, one name a line."""
+    names = sorted({name for counter in counts.values() for name in counter})
+    lines = [f"{'':50}" + "".join(f"{profile:>9}" for profile in counts)]
+    lines += [f"{name:50}" + "".join(f"{c[name]:9}" for c in counts.values()) for name in names]
+    return "\n".join(lines)
 
 
 def main(seeds: int) -> None:
     """Folds and prints."""
     begun = time.perf_counter()
-    counts: dict[str, Counter[str]] = {"deployed": Counter(), "prd": Counter()}
-    events = 0
-    for seed in range(seeds):
-        made, options = stream(seed, MODES[seed % len(MODES)])
-        events += len(made)
-        for profile, counter in counts.items():
-            counter.update(reached(*replay(made, options, profile)))
-    for name in sorted(set(counts["deployed"]) | set(counts["prd"])):
-        print(f"{name:50} {counts['deployed'][name]:8} {counts['prd'][name]:8}")
+    counts = count(range(seeds))
+    print(table(counts))
     for profile, counter in counts.items():
         never = [name for name in expected(profile) if not counter[name]]
         print(f"never under {profile}: {', '.join(never) or 'nothing'}")
-    print(f"{seeds} streams, {events} events, {time.perf_counter() - begun:.1f} s")
+    print(f"{seeds} streams, {time.perf_counter() - begun:.1f} s")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
 """The random streams: the same for a seed, and wide enough to compare two folds with."""
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from reference.naive import fold, replay
+from reference.naive import fold
 from reference.naive_full import digest, full_view
-from reference.reached import PRD_REASONS, REASONS, expected, reached
+from reference.reached import PRD_REASONS, REASONS
 from reference.streams import MODES, stream
 
 HERE = Path(__file__).parent
-SEEDS = 350  # about 200 reach everything
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -30,16 +28,6 @@ def test_the_lists_of_reasons_name_every_code_of_the_fold() -> None:
         )
     }
     assert codes == {*REASONS, *PRD_REASONS}
-
-
-def test_streams_reach_every_reason_outcome_tier_and_state() -> None:
-    counts: dict[str, Counter[str]] = {"deployed": Counter(), "prd": Counter()}
-    for seed in range(SEEDS):
-        events, options = stream(seed, MODES[seed % len(MODES)])
-        for profile, counter in counts.items():
-            counter.update(reached(*replay(events, options, profile)))
-    for profile, counter in counts.items():
-        assert [name for name in expected(profile) if not counter[name]] == []
 
 
 @pytest.mark.parametrize("profile", ["deployed", "prd"])
@@ -101,7 +89,7 @@ MEMBERS = {
 @pytest.mark.parametrize("profile", ["deployed", "prd"])
 def test_full_view_has_the_members_of_its_page(profile: str) -> None:
     seen = set()
-    for seed in range(60):
+    for seed in range(120):
         events, options = stream(seed, MODES[seed % len(MODES)])
         for section, values in full_view(events, options, profile).items():
             for value in values.values():

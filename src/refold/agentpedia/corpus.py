@@ -147,11 +147,9 @@ class Corpus:
         replaced = self.replaced(rev)
         version = self.state.versions.get(rev.name)
         kind = str(payload.get("type"))
-        undoes_own = (
-            kind == "revert" and replaced is not None and replaced.author == rev.event.sender
-        )
+        own_before = replaced is not None and replaced.author == rev.event.sender
         if version is None or kind == "revert":
-            return Change(kind, claim_type, claim_refs, undoes_own=undoes_own)
+            return Change(kind, claim_type, claim_refs, own_before=own_before)
         same = replaced is not None and replaced.content_hash == version.content_hash
         first = self._firsts[version.record, version.content_hash]
         return Change(
@@ -162,6 +160,7 @@ class Corpus:
             after=self.text_of(version),
             unchanged=same,
             restores=not same and first < version.seq,
+            own_before=own_before,
         )
 
 

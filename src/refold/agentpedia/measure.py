@@ -35,7 +35,7 @@ TEXT_MEASURES = ("type", "claim")
 NUMBER_MEASURES = (
     "unchanged",
     "restores",
-    "undoesOwn",
+    "ownBefore",
     "words",
     "wordsBefore",
     "wordsAdded",
@@ -62,8 +62,8 @@ class Change(msgspec.Struct, frozen=True, gc=False, rename="camel", forbid_unkno
 
     `before` is the text that was the head, `after` the rev's own; None is an unknown one. A revert
     or redirect brings no text of its own: both stay empty. `unchanged`: the text before has the
-    same hash; `restores`: it has not, but an older version of the entry has; `undoes_own`: a revert
-    whose author wrote what it takes away.
+    same hash; `restores`: it has not, but an older version of the entry has; `own_before`: the
+    author wrote the version before, too.
     """
 
     type: str
@@ -73,7 +73,7 @@ class Change(msgspec.Struct, frozen=True, gc=False, rename="camel", forbid_unkno
     after: str | None = ""
     unchanged: bool = False
     restores: bool = False
-    undoes_own: bool = False
+    own_before: bool = False
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
@@ -153,7 +153,7 @@ def measure(change: Change, phrases: Mapping[str, Sequence[bytes]]) -> Measures:
     measures["type"], measures["claim"] = change.type, change.claim
     measures["unchanged"] = int(change.unchanged)
     measures["restores"] = int(change.restores)
-    measures["undoesOwn"] = int(change.undoes_own)
+    measures["ownBefore"] = int(change.own_before)
     if change.claim_refs <= 0:
         measures["refsOverclaimed"] = 0  # whatever the text holds
     before = None if change.before is None else read(change.before)

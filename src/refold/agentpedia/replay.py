@@ -30,6 +30,19 @@ def prepare(
     return stream
 
 
+def fold_stream(
+    stream: Stream, rules: Rules = PRD, progress: Callable[[int, int], None] | None = None
+) -> Fold:
+    """Fold a whole stream; `progress(done, all)` is called every `STEP` events."""
+    fold = Fold(rules, stream.options)
+    events = stream.events
+    for start in range(0, len(events), STEP):
+        fold.apply_many(events[start : start + STEP], stream.faults)
+        if progress is not None:
+            progress(min(start + STEP, len(events)), len(events))
+    return fold
+
+
 def replay(
     data: bytes,
     rules: Rules = PRD,
@@ -39,19 +52,13 @@ def replay(
     tip: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> View:
-    """Fold a document `{events, options}`, or indexer rows as JSON lines.
+    """Read, check and fold, and give the view at `tip`, by default one above the last event.
 
-    `schema`, `genesis_pin`: as for `prepare`. `tip` defaults to one above the last event.
-    `progress(done, all)` is called every `STEP` events. Raises `InputError` with every problem of
-    the input.
+    The other arguments are those of `prepare` and `fold_stream`. Raises `InputError` with every
+    problem of the input.
     """
     stream = prepare(data, rules, schema=schema, genesis_pin=genesis_pin)
-    fold = Fold(rules, stream.options)
-    events = stream.events
-    for start in range(0, len(events), STEP):
-        fold.apply_many(events[start : start + STEP], stream.faults)
-        if progress is not None:
-            progress(min(start + STEP, len(events)), len(events))
+    fold = fold_stream(stream, rules, progress)
     tip = fold.tip if tip is None else tip
     fold.advance(tip)  # in place: nobody folds on from here, so no copy is needed
     return fold.view(tip, stream.pending)

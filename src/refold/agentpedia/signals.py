@@ -20,7 +20,7 @@ from refold.agentpedia.monitor import Alarms, monitor, verdicts
 from refold.agentpedia.rulepack import LEVELS, Fired, Level, Pack, built_in_pack, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from refold.agentpedia.corpus import AppliedRev
     from refold.agentpedia.event import Event
@@ -38,6 +38,8 @@ GATES: dict[str, Gate] = {
     "rate-slug": "rate",
 }
 """Reasons of the graveyard behind each hard gate."""
+STEP = 1000
+"""Revs between two calls of a progress function: two or three a second on texts of 2 KB."""
 NAMES_PACK = "rulePack"
 """Member of a constitution's `algoVersions` that names a pack; no schema has it yet (§9a)."""
 
@@ -97,17 +99,22 @@ def signals(
     events: Iterable[Event],
     pack: Pack | None = None,
     fetched: Mapping[str, str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Judge every applied rev of a view by a pack, the built-in one when it is None.
 
     `events` are those folded into the view, in any order; `fetched` are texts behind contentRefs
     by rev. Where a text is not known, or longer than `measure.MAX_BYTES`, the rules that need it
-    do not fire and stand under `unknown`.
+    do not fire and stand under `unknown`. `progress(done, all)` is called every `STEP` revs.
     """
     pack = built_in_pack() if pack is None else pack
     events = list(events)
     corpus = Corpus(view.state, events, fetched)
-    found = {rev.event.pin: signal_of(corpus, rev, pack) for rev in corpus.by_history()}
+    found: dict[str, Signal] = {}
+    for rev in corpus.by_history():
+        found[rev.event.pin] = signal_of(corpus, rev, pack)
+        if progress is not None and (len(found) % STEP == 0 or len(found) == len(corpus.revs)):
+            progress(len(found), len(corpus.revs))
     judged = [found[pin] for pin in corpus.revs]
     counts = Counter(signal.level for signal in judged)
     return Report(

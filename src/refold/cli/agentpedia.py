@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from refold.agentpedia.event import MAX_INTEGER
-from refold.agentpedia.rules import DEPLOYED, PRD, PROFILES, Rules
-from refold.agentpedia.settings import GENESIS, RULES
+from refold.agentpedia.rules import DEPLOYED, PRD
+from refold.cli.options import (
+    genesis_of,
+    genesis_option,
+    profile_of,
+    rules_option,
+    schema_option,
+)
 from refold.cli.output import (
     error_body,
     format_option,
@@ -18,7 +24,8 @@ from refold.cli.output import (
     progress_bar,
     read_input,
 )
-from refold.cli.settings import current_settings
+from refold.cli.registry import registry
+from refold.cli.signals import rulepack, signals
 from refold.kernel.errors import Exit, RefoldError, one_line
 
 if TYPE_CHECKING:
@@ -27,26 +34,6 @@ if TYPE_CHECKING:
     from refold.agentpedia.view import View
 
 VIEWS = ("common", "full", "digest", "summary")
-
-rules_option = click.option(
-    "--rules",
-    type=click.Choice(sorted(PROFILES)),
-    help="Rules profile: the PRD's (the default), or those the network runs today.",
-)
-genesis_option = click.option(
-    "--genesis", metavar="PIN", help="Take only this pin as the genesis; default: the first valid."
-)
-schema_option = click.option(
-    "--no-schema", is_flag=True, help="Leave out envelope, schema and content gates."
-)
-
-
-def _profile(rules: str | None) -> Rules:
-    return PROFILES[current_settings(agentpedia_rules=rules)[RULES]]
-
-
-def _genesis(genesis: str | None) -> str | None:
-    return current_settings(agentpedia_genesis=genesis)[GENESIS] or None
 
 
 @click.group("agentpedia")
@@ -66,7 +53,7 @@ def vectors(file: str, rules: str | None, form: str) -> int:
     from refold.agentpedia.vectors import read_vectors, run_vector
 
     published = read_vectors(read_input(file))
-    profile = _profile(rules)
+    profile = profile_of(rules)
     tallies = []
     all_passed = True
     for label, batch in (
@@ -124,7 +111,7 @@ def replay(
     """
     from refold.agentpedia.replay import replay as replay_bytes
 
-    profile, genesis_pin = _profile(rules), _genesis(genesis)
+    profile, genesis_pin = profile_of(rules), genesis_of(genesis)
 
     def fold(data: bytes) -> View:
         return replay_bytes(
@@ -169,8 +156,13 @@ def _print_one(fold: Callable[[bytes], View], line: bytes, shown: str) -> None:
 def _print_view(view: View, shown: str) -> None:
     if shown == "digest":
         print_line(view.digest())
+    elif shown == "full":
+        from refold.agentpedia.rulepack import built_in_pack
+
+        pack = built_in_pack()
+        print_json({**view.full(), "rulePack": {"version": pack.version, "digest": pack.digest}})
     else:
-        print_json({"common": view.common, "full": view.full, "summary": view.summary}[shown]())
+        print_json({"common": view.common, "summary": view.summary}[shown]())
 
 
 @group.command()
@@ -187,8 +179,10 @@ def explain(
     from refold.agentpedia.explain import explain as explain_pin
     from refold.agentpedia.replay import prepare
 
-    profile = _profile(rules)
-    stream = prepare(read_input(file), profile, schema=not no_schema, genesis_pin=_genesis(genesis))
+    profile = profile_of(rules)
+    stream = prepare(
+        read_input(file), profile, schema=not no_schema, genesis_pin=genesis_of(genesis)
+    )
     explanation = explain_pin(stream, pin, profile)
     if form == "json":
         print_json(explanation)
@@ -211,7 +205,7 @@ def diff(file: str, no_schema: bool, genesis: str | None, form: str) -> int:
     from refold.agentpedia.compare import compare
     from refold.agentpedia.replay import prepare
 
-    data, genesis_pin = read_input(file), _genesis(genesis)
+    data, genesis_pin = read_input(file), genesis_of(genesis)
     ungated = prepare(data, DEPLOYED, genesis_pin=genesis_pin)
     gated = prepare(data, PRD, schema=not no_schema, genesis_pin=genesis_pin)
     comparison = compare(ungated, gated)
@@ -237,3 +231,7 @@ def demo(seed: int) -> None:
     from refold.agentpedia.demo import demo_document
 
     print_json(demo_document(seed))
+
+
+for command in (signals, rulepack, registry):
+    group.add_command(command)

@@ -40,8 +40,17 @@ _LONG_ID = re.compile(r"[0-9a-z]{40,}")
 _STYLES = {"frozen": "cyan", "protected": "yellow", "normal": ""}
 
 
-def _console() -> Console:
-    console = Console(highlight=False, markup=False, emoji=False)
+class _Console(Console):
+    """A console that leaves broken pipes to `refold.cli.main`; rich would end with exit code 1."""
+
+    def on_broken_pipe(self) -> None:
+        """Pass on what the write met."""
+        raise BrokenPipeError
+
+
+def new_console() -> Console:
+    """Give a console for strangers' texts, `NARROW` columns wide where no terminal is."""
+    console = _Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = NARROW
     return console
@@ -49,7 +58,7 @@ def _console() -> Console:
 
 def print_summary(summary: Summary) -> None:
     """Print what a fold has made: entries, editors, proposals, graveyard, digest."""
-    console = _console()
+    console = new_console()
     mempool = f", {summary.pending:,} in the mempool" if summary.pending else ""
     console.print(
         Text.assemble(
@@ -84,7 +93,7 @@ def print_summary(summary: Summary) -> None:
     console.print(Text.assemble("digest ", (summary.digest, "bold green")), soft_wrap=True)
 
 
-def _titled(title: str, table: Table, rows: int = 0) -> Group:
+def titled(title: str, table: Table, rows: int = 0) -> Group:
     """Put a title above a table, and below it how many of all `rows` it leaves out."""
     more = rows - MOST_ROWS
     left_out = (Text(f"… and {more:,} more", style="dim"),) if more > 0 else ()
@@ -105,15 +114,15 @@ def _entries(entries: list[EntryLine]) -> Group:
             one_line(entry.key),
             entry.status,
             entry.quality,
-            one_line(_short(entry.display_head)),
+            one_line(short(entry.display_head)),
             f"{entry.versions:,}",
             f"{entry.disputed:,}" if entry.disputed else "",
             style=_STYLES[entry.status],
         )
-    return _titled(f"Entries ({len(entries):,})", table, len(entries))
+    return titled(f"Entries ({len(entries):,})", table, len(entries))
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     """Shorten the pin ids and editor ids in a text to what tells them apart."""
     return _LONG_ID.sub(lambda found: found[0][:PIN_CHARS] + "…", text)
 
@@ -124,12 +133,12 @@ def _counts(title: str, label: str, counts: dict[str, int]) -> Group:
     table.add_column("count", justify="right")
     for name, count in list(counts.items())[:MOST_ROWS]:
         table.add_row(name, f"{count:,}")
-    return _titled(f"{title} ({sum(counts.values()):,})", table, len(counts))
+    return titled(f"{title} ({sum(counts.values()):,})", table, len(counts))
 
 
 def print_explanation(explanation: Explanation) -> None:
     """Print what happened to a pin: verdict first, then values, state before, changes, standing."""
-    console = _console()
+    console = new_console()
     style = "bold green" if explanation.outcome == "applied" else "bold red"
     verdict = (explanation.outcome, style)
     console.print(Text.assemble(verdict, "  ", one_line(explanation.pin)), soft_wrap=True)
@@ -178,7 +187,7 @@ def _change(before: object, after: object) -> str:
 
 def print_comparison(comparison: Comparison) -> None:
     """Print where the profiles part: pins judged differently, members that differ, the causes."""
-    console = _console()
+    console = new_console()
     if not comparison.outcomes and not comparison.differences:
         console.print("the two profiles give the same view", style="green")
         return
@@ -187,11 +196,11 @@ def print_comparison(comparison: Comparison) -> None:
         for name in ("pin", "deployed", "prd"):
             pins.add_column(name)
         for outcome in comparison.outcomes:
-            pins.add_row(one_line(_short(outcome.pin)), outcome.deployed, outcome.prd)
-        console.print(_titled(f"Pins judged differently ({len(comparison.outcomes):,})", pins))
+            pins.add_row(one_line(short(outcome.pin)), outcome.deployed, outcome.prd)
+        console.print(titled(f"Pins judged differently ({len(comparison.outcomes):,})", pins))
     if comparison.differences:
         title = f"Members that differ ({len(comparison.differences):,})"
-        console.print(_titled(title, _members(comparison.differences)))
+        console.print(titled(title, _members(comparison.differences)))
     if comparison.says:
         console.print("What the PRD says there", style="bold")
     for flag, says in comparison.says.items():
@@ -206,9 +215,9 @@ def _members(differences: list[Difference]) -> Table:
     table.add_column("because of", max_width=CAUSE_CHARS)
     for difference in differences:
         table.add_row(
-            one_line(_short(" ".join(difference.path))),
-            one_line(_short(_json(difference.deployed))),
-            one_line(_short(_json(difference.prd))),
+            one_line(short(" ".join(difference.path))),
+            one_line(short(_json(difference.deployed))),
+            one_line(short(_json(difference.prd))),
             ", ".join(difference.causes) or "several at once",
         )
     return table

@@ -219,8 +219,6 @@ class Wire(httpcore2.NetworkStream):
         """Tell whether an idle connection has bytes or its end to read: then it is of no use."""
         if self._sock.fileno() < 0:
             return True
-        if isinstance(self._sock, ssl.SSLSocket) and self._sock.pending():
-            return True
         with selectors.DefaultSelector() as selector:
             selector.register(self._sock, selectors.EVENT_READ)
             return bool(selector.select(0))

@@ -78,6 +78,7 @@ MAX_CONNECTIONS = 10
 # Seconds after which an unused connection is not used again: common servers close after 5.
 MAX_IDLE_SECONDS = 4.0
 
+_MAX_DOUBLINGS = 16  # of the wait between attempts: beyond any limit on it, and no overflow
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNAVAILABLE = frozenset({429, 502, 503, 504})
 _PHASES = ("connect", "read", "write")
@@ -255,7 +256,7 @@ class GuardedClient:
         if not isinstance(error, TransientError):
             return False
         asked = error.retry_after
-        own = self.policy.retry_wait * (2 ** (call.attempts - 1) + 1)
+        own = self.policy.retry_wait * (2 ** min(call.attempts - 1, _MAX_DOUBLINGS) + 1)
         longest = min(own, self.policy.max_retry_after) if asked is None else asked
         if longest > self.policy.max_retry_after or self._clock() + longest >= call.deadline:
             return False

@@ -132,7 +132,7 @@ def unlisted_because(envelope: Envelope) -> str | None:
     return None
 
 
-def envelope_of(
+def new_tuple(
     operation: str,
     path: str,
     payload: bytes = b"",

@@ -100,8 +100,8 @@ def verify_input(digests: Digests, index: int, spent: Output) -> Unlock:
     wanted = p2pkh_hash(spent.script)
     unlock = read_unlock(digests.tx.inputs[index].script)
     if wanted is None or unlock is None:
-        what = "output that input" if wanted is None else "script of input"
-        raise InputError("spend-form", f"the {what} {index} has is not P2PKH", "spend P2PKH")
+        what = "output spent by" if wanted is None else "unlocking script of"
+        raise InputError("spend-form", f"the {what} input {index} is not P2PKH", "spend P2PKH")
     if hash160(unlock.public_key) != wanted:
         raise InputError(
             "spend-key", f"input {index} shows another key than it needs", "sign with the owner's"

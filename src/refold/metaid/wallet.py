@@ -156,7 +156,7 @@ def build_pin_tx(
     Coins are taken from `utxos` in their order until they pay for it; all must be locked to `key`.
     The fee is at least `rate` satoshi for each byte: signatures are counted at their longest.
     Change below `dust_limit` goes to the fee. What is pushed is not judged here
-    (`refold.metaid.envelope.envelope_of`). Raises `InputError`: `funds-short`, `coin-foreign`,
+    (`refold.metaid.envelope.new_tuple`). Raises `InputError`: `funds-short`, `coin-foreign`,
     `dust`, `rate-range`, `tuple-short`.
     """
     if rate < 0:
