@@ -111,12 +111,13 @@ def _create(state: State, rev: Rev) -> Refusal | None:
         return refuse(
             "duplicate-create", entryKey=rev.key, title=title if type(title) is str else ""
         )
-    if type(payload.get("contentHash")) is not str:
+    content_hash = payload.get("contentHash")
+    if type(content_hash) is not str:
         return need("contentHash", "a hash")
     state.keys[rev.key] = len(state.records)
     entry = Entry([rev.key], rev.event.pin)
     state.records.append(entry)
-    _write(state, rev, entry, None)
+    _write(state, rev, entry, content_hash, None)
     return None
 
 
@@ -124,7 +125,8 @@ def _edit(state: State, rev: Rev) -> Refusal | None:
     entry, payload = rev.entry, rev.event.payload
     if entry is None:
         return refuse("edit-without-entry", entryKey=rev.key)
-    if type(payload.get("contentHash")) is not str:
+    content_hash = payload.get("contentHash")
+    if type(content_hash) is not str:
         return need("contentHash", "a hash")
     named, based_on = payload.get("parentRev"), payload.get("basedOn")
     if named is not None and type(named) is not str:
@@ -134,11 +136,13 @@ def _edit(state: State, rev: Rev) -> Refusal | None:
     declared = canonical_name(state, based_on)
     if declared is not None and declared != entry.head:
         entry.contests.append(Contest(rev.event.pin, entry.head, declared))
-    _write(state, rev, entry, canonical_name(state, named))
+    _write(state, rev, entry, content_hash, canonical_name(state, named))
     return None
 
 
-def _write(state: State, rev: Rev, entry: Entry, parent_rev: str | None) -> None:
+def _write(
+    state: State, rev: Rev, entry: Entry, content_hash: str, parent_rev: str | None
+) -> None:
     """Make a version of a create or edit, and make it the head."""
     pin, payload = rev.event.pin, rev.event.payload
     title, text, ref = payload.get("title"), payload.get("content"), payload.get("contentRef")
@@ -152,7 +156,7 @@ def _write(state: State, rev: Rev, entry: Entry, parent_rev: str | None) -> None
         entry_key=key if key == rev.key else rev.key,
         author=rev.editor.id,
         height=rev.event.height,
-        content_hash=payload["contentHash"],  # type: ignore[arg-type]
+        content_hash=content_hash,
         parent_rev=parent_rev,
         equivalent_of=None,
         title=title if type(title) is str else "",

@@ -59,7 +59,7 @@ def _print_report(report: Report) -> None:
     console = new_console()
     levels = ", ".join(f"{count:,} {level}" for level, count in report.levels.items())
     console.print(f"pack {report.pack.version} {report.pack.digest[:12]}…: {levels}")
-    console.print(report.pack.note)
+    console.print(one_line(report.pack.note))
     scored = sorted((rev for rev in report.revs if rev.score), key=lambda rev: -rev.score)
     table = Table(box=None, pad_edge=False)
     for name in ("score", "level", "entry", "pin", "type", "rules"):
