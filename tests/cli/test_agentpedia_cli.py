@@ -111,7 +111,10 @@ def test_the_views_of_a_document_belong_together(rules: str, gates: list[str]) -
     expected = replay(EXAMPLE.read_bytes(), PROFILES[rules], schema=not gates)
     summary = msgspec.json.decode(view("summary", "--format", "json"), type=Summary)
     assert view("digest") == expected.digest() + "\n"
-    assert json.loads(view("full")) == msgspec.to_builtins(expected.full())
+    full = json.loads(view("full"))
+    pack = full.pop("rulePack")
+    assert f"{pack['version']} {pack['digest']}" in refold("agentpedia", "rulepack").out
+    assert full == msgspec.to_builtins(expected.full())
     assert json.loads(view("common")) == msgspec.to_builtins(expected.common())
     assert summary == expected.summary()
     table = view("summary")
@@ -611,10 +614,14 @@ COMMANDS: list[Callable[[str], list[str]]] = [
     lambda _: ["replay", "-", "--view", "full"],
     lambda pin: ["explain", pin, "-"],
     lambda _: ["diff", "-"],
+    lambda _: ["signals", "-"],
+    lambda _: ["registry", "export", "-"],
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=["summary", "full", "explain", "diff"])
+@pytest.mark.parametrize(
+    "command", COMMANDS, ids=["summary", "full", "explain", "diff", "signals", "registry"]
+)
 @pytest.mark.parametrize(
     "value",
     [

@@ -51,7 +51,12 @@ def event(pin: str, path: str, height: int, sender: str, payload: object) -> dic
 
 def stream_of(text: str) -> tuple[bytes, list[str]]:
     """Give a document in which a text stands everywhere it can, and the pins that hold it."""
-    genesis = {"revision": 0, "founders": [FOUNDER, text], "params": PARAMS}
+    genesis = {
+        "revision": 0,
+        "founders": [FOUNDER, text],
+        "params": PARAMS,
+        "algoVersions": {"rulePack": text},
+    }
     entry = {"lang": "en", "slug": text, "title": text, "contentHash": text}
     written = [
         event("g" + text, "constitution", 1, FOUNDER, genesis),
@@ -63,25 +68,28 @@ def stream_of(text: str) -> tuple[bytes, list[str]]:
         event("k" + text, "challenge", 7, text, {"targetRev": "c" + text}),
         event("l" + text, "ruling", 8, text, {"action": "vote", "proposalPin": text}),
         event("m" + text, "editor", 9, text, {"action": "challenge", "editor": text}),
-        event(
-            "n" + text,
-            "constitution",
-            10,
-            FOUNDER,
-            {"revision": 1, "params": {}, "algoVersions": {"adoption": text}},
-        ),
     ]
     return msgspec.json.encode({"events": written}), [e["pin"] for e in written]
 
 
 def check_every_table(text: str) -> None:
     data, pins = stream_of(text)
-    commands = [["replay", "-"], ["replay", "-", "--rules", "deployed"], ["diff", "-"]]
+    commands = [["replay", "-"], ["replay", "-", "--rules", "deployed"], ["diff", "-"], ["signals"]]
     for command in commands:
         answer = refold("agentpedia", *command, "--no-schema", stdin=data)
         assert answer.code in {0, 1}
         assert answer.err == ""
         assert is_plain(answer.out)
+    unknown = {
+        "revision": 0,
+        "founders": [text],
+        "params": PARAMS,
+        "algoVersions": {"adoption": text},
+    }
+    alone = msgspec.json.encode({"events": [event("g" + text, "constitution", 1, text, unknown)]})
+    answer = refold("agentpedia", "replay", "--no-schema", stdin=alone)
+    assert "not authoritative" in answer.out
+    assert is_plain(answer.out)
     for pin in pins:
         answer = refold("agentpedia", "explain", "--no-schema", "--", pin, "-", stdin=data)
         assert answer.code == 0

@@ -12,6 +12,8 @@ from typing import Any
 import httpcore2
 import pytest
 import tenacity.nap
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kernel.hostile import (
     PUBLIC,
@@ -27,6 +29,7 @@ from kernel.hostile import (
     serving,
 )
 from refold.kernel.addresses import LOOPBACK
+from refold.kernel.answer import Head, asked_wait
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import InputError, RefoldError, SourceError, UsageError
 from refold.kernel.fetch import Fetched, GuardedClient
@@ -409,6 +412,16 @@ def test_a_wish_that_cannot_be_read_is_none(header: str, waits: list[float]) -> 
         assert least <= wait <= least + 0.25
 
 
+@given(
+    st.text(max_size=40)
+    | st.from_regex(r"[A-Z][a-z]{2}, [0-9]{1,3} [A-Z][a-z]{2} [0-9]{1,6} [0-9:]{1,9}( [+-]?\w*)?")
+)
+def test_any_wish_is_seconds_or_none(header: str) -> None:
+    head = Head(503, (("retry-after", header), ("date", header[::-1])), "127.0.0.1")
+    wait = asked_wait(head, NOW)
+    assert wait is None or wait >= 0
+
+
 @pytest.mark.parametrize(
     "header", ["61", "9" * 400, "Fri, 09 May 2031 07:31:01 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"]
 )
@@ -613,6 +626,16 @@ def test_messages_are_one_line_without_queries(client: GuardedClient, answer: by
     assert str(failed.value).isprintable()
     assert "SECRET" not in str(failed.value)
     assert f"{server.origin}/p/a/t/h" in str(failed.value)
+
+
+def test_what_is_logged_has_no_queries(
+    client: GuardedClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    with serving(Answers(http(b"", "503 No"), http(b"ok"))) as server:
+        client.get(f"{server.origin}/?{SECRET}", headers={"Accept": "text/plain"})
+    assert any(record.name == "stamina" for record in caplog.records)
+    assert all("SECRET" not in str(vars(record)) for record in caplog.records)
 
 
 def test_input_errors_do_not_quote_the_url(client: GuardedClient) -> None:

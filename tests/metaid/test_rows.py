@@ -139,7 +139,8 @@ def test_the_sender_is_named_or_follows_from_the_address(
 def test_a_body_in_base64_comes_back(body: bytes) -> None:
     row = short(contentBody=b64encode(body).decode(), contentLength=len(body))
     assert pin_of(row).body == body
-    assert code_of(row | {"contentLength": len(body) + 1}) == "body-cut"
+    for length in (len(body) - 1, len(body) + 1):
+        assert code_of(row | {"contentLength": length}) == "body-cut"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=200))

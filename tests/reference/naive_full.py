@@ -27,6 +27,20 @@ from reference.naive_state import (
 from reference.naive_view import by_t2, composition, display, plate, quality, text_size
 
 REFERENCE = re.compile(r"(?:pin|metafile)://[0-9A-Za-z._-]+")
+SECTIONS = (
+    "fold",
+    "constitution",
+    "entry",
+    "displaced",
+    "editor",
+    "proposal",
+    "param-proposal",
+    "challenge",
+    "review",
+    "case",
+    "register",
+    "grave",
+)
 View = dict[str, dict[str, Any]]  # section -> key -> value
 
 

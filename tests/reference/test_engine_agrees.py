@@ -12,17 +12,13 @@ from typing import Any
 import pytest
 
 from reference.naive import replay
-from reference.naive_full import digest_of, full_view_of
+from reference.naive_full import SECTIONS, digest_of, full_view_of
 from reference.naive_state import Json
-from reference.naive_view import common_view as naive_common_view
+from reference.naive_view import common_view
 from reference.reached import count, expected, table
 from reference.stream_hostile import hostile
 from reference.streams import MODES, stream
-from refold.agentpedia.fold import Fold
-from refold.agentpedia.fullview import full_view, view_digest
-from refold.agentpedia.intake import read_document
-from refold.agentpedia.rules import PROFILES
-from refold.agentpedia.view import common_view
+from refold.agentpedia import PROFILES, Fold, read_document
 
 CHUNK = 100  # streams of one test, so that several workers share the run
 STREAMS = 2000
@@ -34,19 +30,23 @@ Make = Callable[[int, str], tuple[list[Json], Json]]
 Difference = tuple[str, Any, Any]  # path, value of the naive fold, value of the engine
 
 
-def by_naive(events: list[Json], options: Json, profile: str) -> Json:
+def by_naive(events: list[Json], options: Json, profile: str, later: int = 0) -> Json:
+    """Gives the views of the naive fold, some blocks later than the last event + 1."""
     world, pending, tip = replay(events, options, profile)
+    if later:
+        world, pending, tip = replay(events, options, profile, tip + later)
     full = full_view_of(world, tip)
-    return views(tip, naive_common_view(world, pending, tip), full, digest_of(full))
+    return views(tip, common_view(world, pending, tip), full, digest_of(full))
 
 
-def by_engine(events: list[Json], options: Json, profile: str) -> Json:
+def by_engine(events: list[Json], options: Json, profile: str, later: int = 0) -> Json:
+    """Gives the views of the engine, some blocks later than the last event + 1."""
     read = read_document(json.dumps({"events": events, "options": options}).encode())
     fold = Fold(PROFILES[profile], read.options)
     fold.apply_many(read.events, read.faults)
-    state, tip = fold.at(), fold.tip
-    common = common_view(state, tip, read.pending)
-    return views(tip, common, full_view(state, tip), view_digest(state, tip))
+    view = fold.view(fold.tip + later, pending=read.pending)
+    full = {name: values for name, values in view.full().items() if name in SECTIONS}
+    return views(view.tip, view.common(), full, view.digest())
 
 
 def views(tip: int, common: Any, full: Any, digest: str) -> Json:
@@ -76,14 +76,15 @@ def first_difference(naive: Any, engine: Any, path: str = "") -> Difference | No
     return next((difference for difference in found if difference is not None), None)
 
 
-def differences(make: Make, first: int, number: int) -> list[str]:
+def differences(make: Make, first: int, number: int, later: int = 0) -> list[str]:
     """Compares both folds on the streams of some seeds; tells each difference in three lines."""
     told = []
     for seed in range(first, first + number):
         mode = MODES[seed % len(MODES)]
         events, options = make(seed, mode)
         for profile in PROFILES:
-            naive, engine = (fold(events, options, profile) for fold in (by_naive, by_engine))
+            naive = by_naive(events, options, profile, later)
+            engine = by_engine(events, options, profile, later)
             found = first_difference(naive, engine)
             if found is not None:
                 path, one, other = found
@@ -106,6 +107,12 @@ def test_engine_and_naive_fold_agree_on_tampered_streams(first: int) -> None:
     assert not told, "\n".join(told)
 
 
+@pytest.mark.parametrize("later", [1, 30, 300, 5000])
+def test_engine_and_naive_fold_agree_at_later_tips(later: int) -> None:
+    told = differences(stream, 0, 70, later)
+    assert not told, "\n".join(told)
+
+
 def test_a_difference_is_found_and_its_path_is_told() -> None:
     one: Json = {"a": [{"b": 1}], "c": 1}
     assert first_difference(one, json.loads(json.dumps(one))) is None
@@ -122,5 +129,7 @@ def test_the_streams_reach_every_reason_outcome_state_and_tier(
     counts = count(range(COUNTED))
     with capsys.disabled():
         sys.stderr.write(f"\nreached by {COUNTED} streams\n{table(counts)}\n")
-    never = {profile: [n for n in expected(profile) if not counts[profile][n]] for profile in counts}
+    never = {
+        profile: [n for n in expected(profile) if not counts[profile][n]] for profile in counts
+    }
     assert never == {"deployed": [], "prd": []}

@@ -159,8 +159,7 @@ def _event_of(raw: object, index: int, problems: list[Problem]) -> Event | None:
 def read_rows(data: bytes, *, gates: bool) -> Stream:
     """Read indexer rows as JSON lines; blank lines are passed over.
 
-    Raises `InputError`: `row-invalid`, `sender-missing`, `body-cut`, `body-unreadable`,
-    `conflicting-pin`.
+    Raises `InputError`: `row-invalid`, `conflicting-pin`, and what `pin_of_row` raises.
     """
     events: list[Event] = []
     faults: dict[int, Fault] = {}

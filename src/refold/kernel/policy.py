@@ -39,10 +39,11 @@ _VALUE = re.compile("[!-~](?:[ -~]*[!-~])?")
 class FetchPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """What a client may do, and how much of it: seconds and bytes are upper limits.
 
-    `allowed_networks` (LOOPBACK, PRIVATE, any in CIDR form) are exceptions from what is forbidden,
-    `http_hosts` the hosts that may be asked without TLS besides those of loopback. With
-    `origin_map` an origin is asked under its own name but at another origin, of a literal address,
-    which needs no other permission: `{"https://api.example.test": "http://127.0.0.1:8000"}`.
+    `allowed_networks` (LOOPBACK, PRIVATE, any in CIDR form) are exceptions from what is forbidden;
+    they hold for every URL, so a client for URLs of strangers has none. `http_hosts` may be asked
+    without TLS, besides loopback. With `origin_map` an origin is asked under its own name but at
+    another origin, of a literal address, which needs no other permission:
+    `{"https://api.example.test": "http://127.0.0.1:8000"}`.
     """
 
     allowed_networks: tuple[str, ...] = ()

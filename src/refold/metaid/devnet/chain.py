@@ -1,0 +1,178 @@
+"""The chain: blocks mined one after the other, the coins at its tip, raw bytes for readers."""
+
+from typing import Final
+
+import msgspec
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
+
+from refold.metaid.block import merkle_root
+from refold.metaid.devnet import mempool
+from refold.metaid.devnet.mempool import Accepted
+from refold.metaid.devnet.ordering import Order, Waiting, arranged
+from refold.metaid.devnet.rules import NULL_OUTPOINT
+from refold.metaid.devnet.tables import BLOCKS, OUTPUTS, TXS
+from refold.metaid.script import push
+from refold.metaid.tx import MVC_VERSION, Input, Outpoint, Output, Tx, serialize_tx, txid_of
+from refold.metaid.wire import compact_size, double_sha256
+
+ENDOWMENT: Final = 1_000_000 * 100_000_000
+"""Satoshi that the first block brings for the faucet; its coins outlive every reorganisation."""
+SUBSIDY: Final = 50 * 100_000_000
+"""Satoshi that every later block brings, besides the fees. All of it is worthless."""
+NO_BLOCK: Final = "00" * 32
+"""The hash that the first block names as the one before it."""
+
+_BLOCK_VERSION = 0x20000000
+_EASIEST_TARGET = 0x207FFFFF
+"""Blocks here are not worked for: the target is that of test networks, the nonce 0."""
+
+_TIP = (
+    select(BLOCKS.c.height, BLOCKS.c.hash, BLOCKS.c.time).order_by(BLOCKS.c.height.desc()).limit(1)
+)
+_PLACE = (
+    update(TXS)
+    .where(TXS.c.txid == bindparam("id"))
+    .values(height=bindparam("at_height"), position=bindparam("at_position"))
+)
+_OUTPUT = select(OUTPUTS.c.value, OUTPUTS.c.script).where(
+    OUTPUTS.c.txid == bindparam("id"), OUTPUTS.c.index == bindparam("at")
+)
+_FEES = select(func.coalesce(func.sum(TXS.c.fee), 0))
+
+
+class BlockInfo(msgspec.Struct, frozen=True, rename="camel"):
+    """A block: height, hash (hex as shown), Unix seconds, transactions with the coinbase."""
+
+    height: int
+    hash: str
+    time: int
+    txs: int
+
+
+def tip(connection: Connection) -> BlockInfo:
+    """Give the last block."""
+    row = connection.execute(_TIP).one()
+    count = select(func.count()).where(TXS.c.height == row.height)
+    return BlockInfo(row.height, row.hash, row.time, connection.execute(count).scalar_one())
+
+
+def base_height(connection: Connection) -> int:
+    """Give the height of the first block."""
+    return int(connection.execute(select(func.min(BLOCKS.c.height))).scalar_one())
+
+
+def connect(
+    connection: Connection, height: int, time: int, txids: list[str], *, pays: bytes, branch: str
+) -> BlockInfo:
+    """Put waiting transactions, parents first, into a new block on the tip.
+
+    The coinbase pays to the script `pays`; `branch` tells apart blocks of one height.
+    """
+    before = connection.execute(_TIP).first()
+    previous = NO_BLOCK if before is None else before.hash
+    rows = [
+        {"id": txid, "at_height": height, "at_position": position}
+        for position, txid in enumerate(txids, start=1)
+    ]
+    fees = 0
+    if rows:
+        connection.execute(_PLACE, rows)
+        fees = connection.execute(_FEES.where(TXS.c.height == height)).scalar_one()
+    reward = fees + (ENDOWMENT if before is None else SUBSIDY)
+    coinbase = _coinbase(height, branch, Output(reward, pays))
+    mempool.add(connection, coinbase, seen=time, place=(height, 0))
+    header = _header(previous, merkle_root([coinbase.txid, *txids]), time)
+    name = double_sha256(header)[::-1].hex()
+    row = {"height": height, "hash": name, "time": time, "header": header}
+    connection.execute(insert(BLOCKS), row)
+    return BlockInfo(height, name, time, 1 + len(txids))
+
+
+def _coinbase(height: int, branch: str, output: Output) -> Accepted:
+    script = push(height.to_bytes(4, "little")) + push(f"refold devnet {branch}".encode())
+    tx = Tx(MVC_VERSION, (Input(NULL_OUTPOINT, script),), (output,))
+    return Accepted(txid_of(tx), tx, serialize_tx(tx), 0, ())
+
+
+def _header(previous: str, root: str, time: int) -> bytes:
+    return b"".join(
+        (
+            _BLOCK_VERSION.to_bytes(4, "little"),
+            bytes.fromhex(previous)[::-1],
+            bytes.fromhex(root)[::-1],
+            time.to_bytes(4, "little"),
+            _EASIEST_TARGET.to_bytes(4, "little"),
+            bytes(4),
+        )
+    )
+
+
+def chosen(connection: Connection, order: Order, seed: str, limit: int | None) -> list[str]:
+    """Choose from the mempool what comes into the next block, in its order; `limit` counts."""
+    if order == "arrival":
+        return mempool.waiting(connection)[:limit]
+    return arranged(described(connection, TXS.c.height.is_(None)), order, seed)[:limit]
+
+
+def described(connection: Connection, which: ColumnElement[bool]) -> list[Waiting]:
+    """Give the transactions that a condition chooses, with their parents, as they came."""
+    rows = connection.execute(
+        select(TXS.c.txid, TXS.c.arrival, TXS.c.fee, TXS.c.size, OUTPUTS.c.txid.label("parent"))
+        .outerjoin(OUTPUTS, OUTPUTS.c.spent_by == TXS.c.txid)
+        .where(which)
+        .order_by(TXS.c.arrival)
+    )
+    found: dict[str, tuple[int, int, int, set[str]]] = {}
+    for txid, arrival, fee, size, parent in rows:
+        parents = found.setdefault(txid, (arrival, fee, size, set()))[3]
+        if parent is not None:
+            parents.add(parent)
+    return [
+        Waiting(txid, arrival, fee, size, frozenset(parents))
+        for txid, (arrival, fee, size, parents) in found.items()
+    ]
+
+
+def txids_at(connection: Connection, height: int) -> list[str]:
+    """Give the txids of a block in its order, the coinbase first."""
+    return list(
+        connection.scalars(
+            select(TXS.c.txid).where(TXS.c.height == height).order_by(TXS.c.position)
+        )
+    )
+
+
+def raw_tx(connection: Connection, txid: str) -> bytes | None:
+    """Give the bytes of a transaction in a block or in the mempool, None for none."""
+    raw: bytes | None = connection.scalar(select(TXS.c.raw).where(TXS.c.txid == txid))
+    return raw
+
+
+def raw_block(connection: Connection, height: int) -> bytes | None:
+    """Give the bytes of a block, None above the tip and below the first block."""
+    header: bytes | None = connection.scalar(
+        select(BLOCKS.c.header).where(BLOCKS.c.height == height)
+    )
+    if header is None:
+        return None
+    raws = select(TXS.c.raw).where(TXS.c.height == height).order_by(TXS.c.position)
+    txs = list(connection.scalars(raws))
+    return header + compact_size(len(txs)) + b"".join(txs)
+
+
+def coins(connection: Connection) -> dict[Outpoint, Output]:
+    """Give the unspent outputs at the tip, whatever the mempool spends."""
+    spender = TXS.alias("spender")
+    rows = connection.execute(
+        select(OUTPUTS.c.txid, OUTPUTS.c.index, OUTPUTS.c.value, OUTPUTS.c.script)
+        .join(TXS, TXS.c.txid == OUTPUTS.c.txid)
+        .outerjoin(spender, spender.c.txid == OUTPUTS.c.spent_by)
+        .where(TXS.c.height.is_not(None), spender.c.height.is_(None))
+    )
+    return {Outpoint(txid, index): Output(value, script) for txid, index, value, script in rows}
+
+
+def output_at(connection: Connection, outpoint: Outpoint) -> Output | None:
+    """Give an output that can or could be spent, None for any other."""
+    row = connection.execute(_OUTPUT, {"id": outpoint.txid, "at": outpoint.index}).first()
+    return None if row is None else Output(row.value, row.script)

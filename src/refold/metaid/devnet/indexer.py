@@ -1,0 +1,211 @@
+"""The indexer's writing side: it reads the mempool and the blocks, and lists what it finds.
+
+It goes along with every change of the chain, inside the same transaction, unless a quirk holds it
+back: then it stays behind, jumps over blocks, or never learns that a block was replaced.
+"""
+
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from refold.metaid.chainpin import ChainPin, pin_of_tx
+from refold.metaid.devnet import chain
+from refold.metaid.devnet.mempool import Accepted
+from refold.metaid.devnet.quirks import Quirks
+from refold.metaid.devnet.record import Record, encode_record, record_of
+from refold.metaid.devnet.store import get_meta, put_meta
+from refold.metaid.devnet.tables import BLOCKS, LISTING, PINS, TXS
+from refold.metaid.envelope import unlisted_because
+from refold.metaid.globalmetaid import metaid_of
+from refold.metaid.tx import parse_tx
+
+FAR_FUTURE = 4_096_715_623
+"""The time that some indexers give to unconfirmed pins (facts: metaid §3.4)."""
+
+_MEMPOOL = -1
+_NOT_YET = "9999999999"  # a height that no chain reaches, so that the mempool sorts last
+_ADD_PIN = insert(PINS)
+_ADD_KEYS = upsert(LISTING).on_conflict_do_nothing()
+_PLACE = (
+    update(PINS)
+    .where(PINS.c.txid == TXS.c.txid, TXS.c.height == bindparam("at"))
+    .values(
+        height=TXS.c.height,
+        place=func.printf("%010d&%010d", TXS.c.height, TXS.c.position),
+        time=bindparam("then"),
+    )
+)
+_UNKNOWN = (
+    select(TXS.c.txid, TXS.c.raw, TXS.c.position)
+    .outerjoin(PINS, PINS.c.txid == TXS.c.txid)
+    .where(TXS.c.height == bindparam("at"), TXS.c.position > 0, PINS.c.id.is_(None))
+    .order_by(TXS.c.position)
+)
+_LISTED = select(PINS.c.id, PINS.c.path_hash, PINS.c.owner_metaid, PINS.c.seen).where(
+    PINS.c.height == bindparam("at")
+)
+_TARGET = select(PINS.c.operation, PINS.c.root).where(PINS.c.id == bindparam("target"))
+
+
+def key_of(path_hash: str, time: int, height: int, pin_id: str) -> str:
+    """Give an index key: path, time, chain, height, pin (facts: metaid §3.4)."""
+    return f"{path_hash}&{time:010d}&mvc&{height:010d}&{pin_id}"
+
+
+def height_of(connection: Connection) -> int:
+    """Give the height of the last block that the indexer has read, or jumped over."""
+    stored = get_meta(connection, "index_height")
+    return chain.base_height(connection) if stored is None else int(stored)
+
+
+def saw(connection: Connection, accepted: Accepted, time: int, quirks: Quirks) -> None:
+    """Read a transaction that came into the mempool."""
+    if quirks.stuck or quirks.mempool_unseen:
+        return
+    pin = pin_of_tx(accepted.tx)
+    if pin is None or unlisted_because(pin.envelope) is not None:
+        return
+    record = record_of(pin, accepted.spent)
+    arrival = connection.execute(
+        select(TXS.c.arrival).where(TXS.c.txid == accepted.txid)
+    ).scalar_one()
+    place = f"{_NOT_YET}&{arrival:010d}"
+    _add(connection, record, height=_MEMPOOL, place=place, time=time, seen=time)
+
+
+def follow(connection: Connection, quirks: Quirks) -> None:
+    """Read the blocks that have come since, unless stuck."""
+    if quirks.stuck:
+        return
+    top = chain.tip(connection).height
+    last = height_of(connection)
+    for height in range(last + 1, top + 1):
+        if not quirks.skip_every or height % quirks.skip_every:
+            _read_block(connection, height)
+    put_meta(connection, "index_height", str(max(last, top)))
+
+
+def _read_block(connection: Connection, height: int) -> None:
+    time = connection.execute(select(BLOCKS.c.time).where(BLOCKS.c.height == height)).scalar_one()
+    connection.execute(_PLACE, {"at": height, "then": time})
+    for row in connection.execute(_UNKNOWN, {"at": height}).all():
+        pin = pin_of_tx(parse_tx(row.raw))
+        if pin is None or unlisted_because(pin.envelope) is not None:
+            continue
+        record = _record(connection, pin, row.raw)
+        place = f"{height:010d}&{row.position:010d}"
+        _add(connection, record, height=height, place=place, time=time, seen=0)
+    keys = [
+        _listed(row.path_hash, row.owner_metaid, row.seen or time, height, row.id)
+        for row in connection.execute(_LISTED, {"at": height})
+    ]
+    if keys:
+        connection.execute(_ADD_KEYS, keys)
+
+
+def _record(connection: Connection, pin: ChainPin, raw: bytes) -> Record:
+    inputs = parse_tx(raw).inputs
+    return record_of(pin, [chain.output_at(connection, part.spends) for part in inputs])
+
+
+def _add(
+    connection: Connection, record: Record, *, height: int, place: str, time: int, seen: int
+) -> None:
+    owner_metaid = metaid_of(record.owner)
+    row = {
+        "id": record.id,
+        "txid": record.txid,
+        "alias": record.alias,
+        "path_hash": record.path_hash,
+        "owner_metaid": owner_metaid,
+        "operation": record.operation,
+        "root": _root(connection, record),
+        "height": height,
+        "place": place,
+        "time": time,
+        "seen": seen,
+        "record": encode_record(record),
+    }
+    connection.execute(_ADD_PIN, row)
+    if height == _MEMPOOL:
+        key = _listed(record.path_hash, owner_metaid, time, height, record.id)
+        connection.execute(_ADD_KEYS, key)
+
+
+def _root(connection: Connection, record: Record) -> str | None:
+    """Give the pin that a modify or revoke is about: the target of its target if that is one too.
+
+    A revoke of a modify is about the modify, as in the indexers.
+    """
+    if not record.target:
+        return None
+    target = connection.execute(_TARGET, {"target": record.target}).first()
+    if target is not None and target.operation == record.operation and target.root is not None:
+        return str(target.root)
+    return record.target
+
+
+def _listed(
+    path_hash: str, owner_metaid: str, time: int, height: int, pin_id: str
+) -> dict[str, object]:
+    far = FAR_FUTURE if height == _MEMPOOL else time
+    return {
+        "key": key_of(path_hash, time, height, pin_id),
+        "far_key": key_of(path_hash, far, height, pin_id),
+        "path_hash": path_hash,
+        "owner_metaid": owner_metaid,
+        "height": height,
+        "pin_id": pin_id,
+    }
+
+
+def follow_reorg(connection: Connection, fork: int, now: int, quirks: Quirks) -> None:
+    """Go over to the branch that the chain has taken above `fork`, unless a quirk forbids it."""
+    if not quirks.ignores_reorgs:
+        _roll_back(connection, fork)
+    follow(connection, quirks)
+    if not quirks.ignores_reorgs:
+        _see_again(connection, now, quirks)
+
+
+def _roll_back(connection: Connection, fork: int) -> None:
+    """Forget pins whose transaction is gone, and take the others above `fork` for unconfirmed."""
+    gone = select(PINS.c.id).outerjoin(TXS, TXS.c.txid == PINS.c.txid).where(TXS.c.txid.is_(None))
+    connection.execute(delete(LISTING).where(LISTING.c.pin_id.in_(gone)))
+    connection.execute(delete(PINS).where(PINS.c.id.in_(gone)))
+    connection.execute(delete(LISTING).where(LISTING.c.height > fork))
+    arrival = select(TXS.c.arrival).where(TXS.c.txid == PINS.c.txid).scalar_subquery()
+    place = func.printf(f"{_NOT_YET}&%010d", arrival)
+    waits = {"height": _MEMPOOL, "place": place, "time": PINS.c.seen}
+    connection.execute(update(PINS).where(PINS.c.height > fork).values(waits))
+    put_meta(connection, "index_height", str(min(height_of(connection), fork)))
+
+
+def _see_again(connection: Connection, now: int, quirks: Quirks) -> None:
+    """Take pins that were first met in a block and wait now for seen now, or not at all."""
+    unseen = and_(PINS.c.height == _MEMPOOL, PINS.c.seen == 0)
+    if quirks.stuck or quirks.mempool_unseen:
+        connection.execute(delete(PINS).where(unseen))
+        return
+    rows = connection.execute(
+        select(PINS.c.id, PINS.c.path_hash, PINS.c.owner_metaid).where(unseen)
+    )
+    keys = [_listed(row.path_hash, row.owner_metaid, now, _MEMPOOL, row.id) for row in rows]
+    if keys:
+        connection.execute(_ADD_KEYS, keys)
+        connection.execute(update(PINS).where(unseen).values(seen=now, time=now))
+
+
+def rebuild(connection: Connection, quirks: Quirks) -> None:
+    """Read the whole chain anew, as a rescan by hand does; what is in the mempool too."""
+    connection.execute(delete(LISTING))
+    connection.execute(delete(PINS))
+    put_meta(connection, "index_height", str(chain.base_height(connection)))
+    follow(connection, quirks)
+    if quirks.stuck or quirks.mempool_unseen:
+        return
+    waiting = select(TXS.c.txid, TXS.c.raw, TXS.c.seen).where(TXS.c.height.is_(None))
+    for txid, raw, seen in connection.execute(waiting.order_by(TXS.c.arrival)).all():
+        tx = parse_tx(raw)
+        spent = [chain.output_at(connection, part.spends) for part in tx.inputs]
+        known = tuple(output for output in spent if output is not None)
+        saw(connection, Accepted(txid, tx, raw, 0, known), seen, quirks)

@@ -1,0 +1,191 @@
+"""Transactions on their way into a block: taken in, found, forgotten."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+
+from refold.metaid.devnet import rules
+from refold.metaid.devnet.tables import OUTPUTS, TXS
+from refold.metaid.tx import Outpoint, Output, Tx, txid_of
+from refold.metaid.wallet import Utxo
+
+_KNOWN = select(TXS.c.txid).where(TXS.c.txid == bindparam("id"))
+_SPENT = (
+    select(OUTPUTS.c.value, OUTPUTS.c.script, OUTPUTS.c.spent_by, TXS.c.height, TXS.c.depth)
+    .join(TXS, TXS.c.txid == OUTPUTS.c.txid)
+    .where(OUTPUTS.c.txid == bindparam("id"), OUTPUTS.c.index == bindparam("at"))
+)
+_LAST_ARRIVAL = select(func.coalesce(func.max(TXS.c.arrival), 0))
+_ADD_TX = insert(TXS)
+_ADD_OUTPUTS = insert(OUTPUTS)
+_SPEND = (
+    update(OUTPUTS)
+    .where(OUTPUTS.c.txid == bindparam("id"), OUTPUTS.c.index == bindparam("at"))
+    .values(spent_by=bindparam("by"))
+)
+_WAITING = select(TXS.c.txid).where(TXS.c.height.is_(None)).order_by(TXS.c.arrival)
+
+_BATCH = 10_000  # SQLite takes 32,766 values a statement
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """A transaction that the node took, with the outputs that it spends, in their order."""
+
+    txid: str
+    tx: Tx
+    raw: bytes
+    fee: int
+    spent: tuple[Output, ...]
+
+
+def accept(
+    connection: Connection, raw: bytes, *, height: int, time: int, max_depth: int
+) -> Accepted:
+    """Take a transaction that may stand in the block of `height` and `time`.
+
+    Raises `InputError` with a code of `rules.REJECTIONS`; nothing is written then.
+    """
+    tx = rules.read_raw(raw)
+    txid = txid_of(tx)
+    if connection.execute(_KNOWN, {"id": txid}).first() is not None:
+        raise rules.rejected("txn-already-known")
+    rules.check_final(tx, height, time)
+    spent, depth = _spent(connection, tx)
+    if depth > max_depth:
+        raise rules.rejected("too-long-mempool-chain", f"the limit is {max_depth}")
+    fee = rules.check_spends(tx, spent)
+    accepted = Accepted(txid, tx, raw, fee, spent)
+    add(connection, accepted, seen=time, depth=depth)
+    return accepted
+
+
+def _spent(connection: Connection, tx: Tx) -> tuple[tuple[Output, ...], int]:
+    """Give the outputs that are spent, and the depth under unconfirmed transactions."""
+    spent, depth = [], 0
+    for part in tx.inputs:
+        at = {"id": part.spends.txid, "at": part.spends.index}
+        row = connection.execute(_SPENT, at).first()
+        if row is None:
+            raise rules.rejected("missing-inputs", str(part.spends))
+        if row.spent_by is not None:
+            raise rules.rejected("txn-mempool-conflict", f"{part.spends} by {row.spent_by}")
+        spent.append(Output(row.value, row.script))
+        if row.height is None:
+            depth = max(depth, row.depth + 1)
+    return tuple(spent), depth
+
+
+def add(
+    connection: Connection,
+    accepted: Accepted,
+    *,
+    seen: int,
+    depth: int = 0,
+    place: tuple[int, int] | None = None,
+) -> None:
+    """Write a checked transaction down; `place` is height and position, for a coinbase."""
+    height, position = place or (None, None)
+    row = {
+        "txid": accepted.txid,
+        "arrival": connection.execute(_LAST_ARRIVAL).scalar_one() + 1,
+        "seen": seen,
+        "fee": accepted.fee,
+        "size": len(accepted.raw),
+        "depth": depth,
+        "height": height,
+        "position": position,
+        "raw": accepted.raw,
+    }
+    connection.execute(_ADD_TX, row)
+    coins = coins_of(accepted.txid, accepted.tx)
+    if coins:
+        rows = [
+            {
+                "txid": coin.outpoint.txid,
+                "index": coin.outpoint.index,
+                "value": coin.output.value,
+                "script": coin.output.script,
+            }
+            for coin in coins
+        ]
+        connection.execute(_ADD_OUTPUTS, rows)
+    if place is None:
+        spends = [
+            {"id": part.spends.txid, "at": part.spends.index, "by": accepted.txid}
+            for part in accepted.tx.inputs
+        ]
+        connection.execute(_SPEND, spends)
+
+
+def coins_of(txid: str, tx: Tx) -> list[Utxo]:
+    """Give the outputs that can be spent."""
+    return [
+        Utxo(Outpoint(txid, index), output)
+        for index, output in enumerate(tx.outputs)
+        if not rules.carries_data(output.script)
+    ]
+
+
+def waiting(connection: Connection) -> list[str]:
+    """Give the txids in the mempool, in the order they came: parents before children."""
+    return list(connection.scalars(_WAITING))
+
+
+def count_waiting(connection: Connection) -> int:
+    """Give how many transactions are in the mempool."""
+    count = connection.scalar(select(func.count()).where(TXS.c.height.is_(None)))
+    return int(count or 0)
+
+
+def with_descendants(connection: Connection, txids: Iterable[str]) -> list[str]:
+    """Give transactions and all that spend from them, in the order they came."""
+    arrivals: dict[str, int] = {}
+    new = set(txids)
+    while new:
+        found = set[str]()
+        for some in _batches(sorted(new)):
+            known = select(TXS.c.txid, TXS.c.arrival).where(TXS.c.txid.in_(some))
+            arrivals.update((row.txid, row.arrival) for row in connection.execute(known))
+            spenders = select(OUTPUTS.c.spent_by).where(
+                OUTPUTS.c.txid.in_(some), OUTPUTS.c.spent_by.is_not(None)
+            )
+            found.update(connection.scalars(spenders))
+        new = found - arrivals.keys()
+    return sorted(arrivals, key=arrivals.__getitem__)
+
+
+def forget(connection: Connection, txids: Sequence[str]) -> None:
+    """Drop transactions as if they had never come; all their descendants must be among them."""
+    for some in _batches(txids):
+        unspend = update(OUTPUTS).where(OUTPUTS.c.spent_by.in_(some)).values(spent_by=None)
+        connection.execute(unspend)
+        connection.execute(delete(OUTPUTS).where(OUTPUTS.c.txid.in_(some)))
+        connection.execute(delete(TXS).where(TXS.c.txid.in_(some)))
+
+
+def _batches(txids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Cut a list into pieces that one statement can take."""
+    for start in range(0, len(txids), _BATCH):
+        yield txids[start : start + _BATCH]
+
+
+def measure_depths(connection: Connection) -> None:
+    """Count anew how deep each transaction of the mempool stands, after blocks took some away."""
+    depths: dict[str, int] = {}
+    parent = TXS.alias("parent")
+    links = connection.execute(
+        select(TXS.c.txid, parent.c.txid.label("parent"))
+        .select_from(TXS)
+        .outerjoin(OUTPUTS, OUTPUTS.c.spent_by == TXS.c.txid)
+        .outerjoin(parent, (parent.c.txid == OUTPUTS.c.txid) & parent.c.height.is_(None))
+        .where(TXS.c.height.is_(None))
+        .order_by(TXS.c.arrival)
+    )
+    for txid, above in links:
+        depth = depths[above] + 1 if above is not None else 0
+        depths[txid] = max(depths.get(txid, 0), depth)
+    rows = [{"id": txid, "new": depth} for txid, depth in depths.items()]
+    if rows:
+        change = update(TXS).where(TXS.c.txid == bindparam("id")).values(depth=bindparam("new"))
+        connection.execute(change, rows)
