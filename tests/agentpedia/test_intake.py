@@ -337,3 +337,50 @@ def test_unknown_paths_are_left_to_the_fold() -> None:
     stream = read_document(document(event(path="/protocols/other", payload={"x": 1})))
     check_payloads(stream)
     assert stream.faults == {}
+
+
+# what no text can carry
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"id": "\ud800"},
+        {"id": "a\x00"},
+        {"path": "\x00"},
+        {"globalMetaId": "\udfff"},
+        {"txIndex": "\ud800"},
+        {"txIndex": 10**30},
+        {"genesisHeight": 10**30},
+        {"\ud800": 1},
+    ],
+    ids=repr,
+)
+def test_a_row_with_what_cannot_be_stored_is_named_by_line(members: dict[str, object]) -> None:
+    found = problems(lines(row(id="c" * 64 + "i0"), row() | members))
+    assert [problem.line for problem in found] == [2]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"\ud800": 1},
+        {"contentFacts": {"a": "\ud800"}},
+        {"clusterAliases": {"E1": "\x00"}},
+        {"arbiterOverrides": {"p": ["\udfff"]}},
+    ],
+    ids=repr,
+)
+def test_options_that_cannot_be_stored(options: dict[str, object]) -> None:
+    assert [p.code for p in problems(document(options=options))] == ["options-invalid"]
+
+
+@pytest.mark.parametrize("first", [b"{broken", b'"text"', b"3", b"[1]"])
+def test_a_broken_first_row_is_named_as_a_row(first: bytes) -> None:
+    [problem] = problems(first + b"\n" + lines(row()))
+    assert (problem.code, problem.line) == ("row-invalid", 1)
+
+
+def test_a_document_may_take_many_lines() -> None:
+    text = json.dumps({"events": [event()], "options": {}}, indent=1).encode()
+    assert len(read_stream(text, gates=True).events) == 1

@@ -79,6 +79,8 @@ def _genesis(state: State, event: Event) -> Refusal | None:
         return refusal
     state.founders = list(founders)
     _enact(state, event, 0, None, params)
+    for editor in state.editors.values():  # named before the genesis
+        editor.reputation = state.options.editors_rep.get(editor.id, 0) * TENTHS
     for name in founders:
         editor = editor_named(state, name)
         editor.founder = True
@@ -118,6 +120,8 @@ def _judge_algorithms(state: State, event: Event) -> Refusal | None:
         return need("algoVersions", "an object")
     for name, known in ALGO_VERSIONS.items():
         given = versions.get(name)
+        if given is not None and type(given) is not str:
+            return need(f"algoVersions/{name}", "an algorithm's name")
         if given is not None and given != known:
             if state.not_authoritative_from is None:
                 state.not_authoritative_from = event.pin
@@ -131,6 +135,7 @@ def _enact(
     state.constitutions.append(
         Constitution(event.pin, revision, event.sender, event.height, proposal, params)
     )
+    state.touched.everything = True
     state.limits = limits_of(params, state.options, state.constitutions[0].height)
 
 
@@ -231,6 +236,7 @@ def _propose(state: State, event: Event) -> Refusal | None:
         needed=None if voters is None else _two_thirds(len(voters)),
         voters=voters,
     )
+    state.touched.param_proposals.add(event.pin)
     heappush(state.due, Due(expires_at, state.seq, "param-proposal", event.pin))
     return None
 
@@ -282,6 +288,7 @@ def _vote(state: State, event: Event) -> Refusal | None:
     approve = event.payload.get("approve")
     if type(approve) is not bool:
         return need("approve", "true or false")
+    state.touched.param_proposals.add(proposal.pin)
     proposal.votes[sender] = approve
     if approve:
         proposal.approve_count += 1
@@ -307,4 +314,5 @@ def expire_params(state: State, pin: str) -> None:
     """Close a param-proposal whose window is over, unless it took effect in time."""
     proposal = state.param_proposals[pin]
     if proposal.state == "open":
+        state.touched.param_proposals.add(pin)
         proposal.state = "voided"

@@ -33,8 +33,9 @@ def editor_named(state: State, name: str) -> Editor:
     """Give the editor of this id, listing it when it is new."""
     editor = state.editors.get(name)
     if editor is None:
-        reputation = state.options.editors_rep.get(name, 0) * TENTHS
-        editor = state.editors[name] = Editor(name, reputation)
+        scenario = state.options.editors_rep if state.constitutions else {}
+        editor = state.editors[name] = Editor(name, scenario.get(name, 0) * TENTHS)
+        state.touched.editors.add(name)
     return editor
 
 
@@ -92,6 +93,7 @@ def _challenge(state: State, event: Event, editor: Editor) -> Refusal | None:
         return refuse("unregistered", sender=event.sender)
     if tier == "T0" and state.rules.t0_reviews_only:
         return refuse("t0-review-only", tier=tier)
+    state.touched.cases.add(event.pin)
     state.cases[event.pin] = Case(event.pin, editor.id, event.sender, event.height, state.seq)
     return None
 
@@ -120,6 +122,7 @@ def _poc_response(state: State, event: Event, editor: Editor) -> Refusal | None:
         return refuse("poc-response-missing", responsePin=response)
     if state.rules.bound_registration and review.seq < case.seq:
         return refuse("poc-review-too-early", review=review.pin, challenge=case.pin)
+    state.touched.cases.add(case.pin)
     if response not in case.response_pins:
         case.response_pins.append(response)
     return None
@@ -162,6 +165,8 @@ def _register(state: State, event: Event, editor: Editor) -> Refusal | None:
     txid = txid if type(txid) is str else None
     state.registers[event.pin] = Register(event.pin, editor.id, event.height, txid, amount)
     editor.registers.append(event.pin)
+    state.touched.registers.add(event.pin)
+    state.touched.editors.add(editor.id)
     return None
 
 
@@ -181,6 +186,8 @@ def _endorse(state: State, event: Event, editor: Editor) -> Refusal | None:
     heard = register.endorsers if state.rules.bound_registration else editor.endorsed_by
     if sender in heard:
         return refuse("duplicate-endorse", register=register.pin)
+    state.touched.registers.add(register.pin)
+    state.touched.editors.add(editor.id)
     register.endorsers.append(sender)
     editor.endorsed_by.append(sender)
     limits = state.limits
@@ -193,6 +200,7 @@ def _endorse(state: State, event: Event, editor: Editor) -> Refusal | None:
 def _suspend(state: State, event: Event, editor: Editor) -> Refusal | None:
     if not _sanctioned(state, event, editor):
         return refuse("suspend-unauthorized", rulingPin=event.payload.get("rulingPin"))
+    state.touched.editors.add(editor.id)
     editor.suspended_until = later(event.height, state.limits.suspension)
     return None
 
@@ -200,6 +208,7 @@ def _suspend(state: State, event: Event, editor: Editor) -> Refusal | None:
 def _revoke(state: State, event: Event, editor: Editor) -> Refusal | None:
     if not _sanctioned(state, event, editor):
         return refuse("revoke-unauthorized", rulingPin=event.payload.get("rulingPin"))
+    state.touched.editors.add(editor.id)
     editor.revoked = True
     return None
 

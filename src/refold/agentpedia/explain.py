@@ -5,7 +5,7 @@ from typing import cast
 
 import msgspec
 
-from refold.agentpedia.common import Json
+from refold.agentpedia.common import Json, shown
 from refold.agentpedia.editors import tier_at
 from refold.agentpedia.entries import entry_at
 from refold.agentpedia.event import Event
@@ -13,7 +13,7 @@ from refold.agentpedia.fold import Fold
 from refold.agentpedia.full import records
 from refold.agentpedia.intake import Stream
 from refold.agentpedia.reasons import APPLIED, REASONS
-from refold.agentpedia.rules import TENTHS, Rules
+from refold.agentpedia.rules import Rules
 from refold.agentpedia.state import State
 from refold.kernel.errors import InputError
 
@@ -130,7 +130,7 @@ def _sender(state: State, event: Event) -> Json:
     return {
         "id": editor.id,
         "tier": tier_at(state, editor.id, event.height),
-        "reputation": editor.reputation / TENTHS,
+        "reputation": shown(editor.reputation),
         "validRevs": editor.valid_revs,
         "registeredAt": editor.registered_at,
     }

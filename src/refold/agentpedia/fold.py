@@ -33,7 +33,7 @@ from refold.agentpedia.reviews import apply_challenge, apply_review
 from refold.agentpedia.revs import apply_rev
 from refold.agentpedia.rules import PRD, Rules
 from refold.agentpedia.rulings import apply_ruling, expire
-from refold.agentpedia.state import Grave, Options, State
+from refold.agentpedia.state import Grave, Options, State, Touched
 from refold.agentpedia.view import View
 from refold.kernel.errors import InputError, UsageError
 
@@ -89,7 +89,8 @@ class Fold:
                 f"{event.pin} at {here[:2]} comes after {state.last[2]} at {state.last[:2]}",
                 "sort events by (height, txIndex, pin id), or fold again from a snapshot below",
             )
-        if event.height > state.clock:
+        due = state.due
+        if event.height > state.clock or (due and due[0].height <= event.height):
             self.advance(event.height)
         state.last = here
         state.seq += 1
@@ -148,7 +149,8 @@ class Fold:
 
     def snapshot(self) -> bytes:
         """Give the whole fold as bytes; `restore` and the remaining events give the same view."""
-        return msgspec.msgpack.encode(_Snapshot(SNAPSHOT_FORMAT, self.state))
+        state = msgspec.structs.replace(self.state, touched=Touched())
+        return msgspec.msgpack.encode(_Snapshot(SNAPSHOT_FORMAT, state))
 
     @classmethod
     def restore(cls, data: bytes) -> Self:

@@ -6,7 +6,7 @@ against `refold.kernel.canonical`.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 import msgspec
@@ -14,10 +14,24 @@ import msgspec
 from refold.agentpedia.common import Json, plate_of, status_of
 from refold.agentpedia.editors import tier_of
 from refold.agentpedia.reviews import PASSING_SCORE
-from refold.agentpedia.state import Editor, Entry, ParamProposal, Proposal, State, Version
+from refold.agentpedia.state import (
+    Case,
+    Challenge,
+    Editor,
+    Entry,
+    ParamProposal,
+    Proposal,
+    Review,
+    State,
+    Touched,
+    Version,
+)
 
 STUB_BYTES = 512
 """A head with less inline text than this is a stub (spec §9)."""
+
+Record = tuple[str, str, Json]
+"""One record of the full view: section, key, value."""
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -32,83 +46,109 @@ def full_view(state: State, tip: int) -> dict[str, Json]:
 
 def view_digest(state: State, tip: int) -> str:
     """Give the digest of the full view in lower-case hex (spec §10)."""
-    return sha256(b"".join(digest_lines(state, tip))).hexdigest()
+    return digest_of_lines(sorted(map(digest_line, records(state, tip))))
 
 
-def digest_lines(state: State, tip: int) -> list[bytes]:
-    """Give the sorted lines whose hash is the digest; each ends with a newline."""
-    lines = [
-        f"{section}\t{key}\t{sha256(_encode(value)).hexdigest()}\n".encode()
-        for section, key, value in records(state, tip)
-    ]
-    lines.sort()
-    return lines
+def digest_line(record: Record) -> bytes:
+    """Give the line that stands for a record in the digest."""
+    section, key, value = record
+    return f"{section}\t{key}\t{sha256(_encode(value)).hexdigest()}\n".encode()
 
 
-def records(state: State, tip: int) -> Iterator[tuple[str, str, Json]]:
-    """Give every record of the full view as (section, key, value), in no particular order."""
+def digest_of_lines(lines: Iterable[bytes]) -> str:
+    """Give the digest of sorted lines."""
+    return sha256(b"".join(lines)).hexdigest()
+
+
+def records(state: State, tip: int) -> Iterator[Record]:
+    """Give every record of the full view, in no particular order."""
     yield "fold", "fold", _fold(state)
     for constitution in state.constitutions:
         yield "constitution", constitution.pin, msgspec.to_builtins(constitution)
-    for key, index in state.keys.items():
-        yield "entry", key, _record(state, state.records[index], key)
-    for entry in state.records:
+    yield from touched_records(state, tip, _everything(state))
+    yield from graves(state, 0)
+
+
+def _everything(state: State) -> Touched:
+    return Touched(
+        records=set(range(len(state.records))),
+        editors=set(state.editors),
+        proposals=set(state.proposals),
+        param_proposals=set(state.param_proposals),
+        challenges=set(state.challenges),
+        reviews=set(state.reviews),
+        cases=set(state.cases),
+        registers=set(state.registers),
+    )
+
+
+def touched_records(state: State, tip: int, touched: Touched) -> Iterator[Record]:
+    """Give the records that were touched, as they are now."""
+    for index in touched.records:
+        entry = state.records[index]
+        for key in entry.keys:
+            yield "entry", key, _record(state, entry, key)
         if not entry.keys:
             yield "displaced", entry.history[0], _record(state, entry, None)
-    for editor in state.editors.values():
-        yield "editor", editor.id, _editor(state, editor, tip)
-    for proposal in state.proposals.values():
-        yield "proposal", proposal.pin, _proposal(proposal)
-    for change in state.param_proposals.values():
-        yield "param-proposal", change.pin, _param_proposal(change)
-    for challenge in state.challenges.values():
-        yield (
-            "challenge",
-            challenge.pin,
-            {
-                "pin": challenge.pin,
-                "sender": challenge.sender,
-                "target": challenge.target,
-                "outcome": challenge.outcome,
-            },
-        )
-    for review in state.reviews.values():
-        yield (
-            "review",
-            review.pin,
-            {
-                "pin": review.pin,
-                "sender": review.sender,
-                "target": review.target,
-                "score": review.score,
-                "byT2": review.by_t2,
-            },
-        )
-    for case in state.cases.values():
-        yield (
-            "case",
-            case.pin,
-            {
-                "pin": case.pin,
-                "editor": case.editor,
-                "sender": case.sender,
-                "height": case.height,
-                "responsePins": case.response_pins,
-            },
-        )
-    for register in state.registers.values():
-        yield "register", register.pin, msgspec.to_builtins(register)
-    for grave in state.graveyard:
+    for name in touched.editors:
+        yield "editor", name, _editor(state, state.editors[name], tip)
+    for pin in touched.proposals:
+        yield "proposal", pin, _proposal(state.proposals[pin])
+    for pin in touched.param_proposals:
+        yield "param-proposal", pin, _param_proposal(state.param_proposals[pin])
+    for pin in touched.challenges:
+        yield "challenge", pin, _challenge(state.challenges[pin])
+    for pin in touched.reviews:
+        yield "review", pin, _review(state.reviews[pin])
+    for pin in touched.cases:
+        yield "case", pin, _case(state.cases[pin])
+    for pin in touched.registers:
+        yield "register", pin, msgspec.to_builtins(state.registers[pin])
+
+
+def graves(state: State, first: int) -> Iterator[Record]:
+    """Give the records of the graveyard from the place `first` on; none ever changes."""
+    for grave in state.graveyard[first:]:
+        orphan = bool(grave.entry_key)
         yield (
             "grave",
             grave.pin,
             {
                 "pin": grave.pin,
                 "reason": grave.reason,
-                "entryKey": grave.entry_key or None,
-                "title": grave.title if grave.entry_key else None,
+                "entryKey": grave.entry_key if orphan else None,
+                "title": grave.title if orphan else None,
             },
         )
+
+
+def _challenge(challenge: Challenge) -> Json:
+    return {
+        "pin": challenge.pin,
+        "sender": challenge.sender,
+        "target": challenge.target,
+        "outcome": challenge.outcome,
+    }
+
+
+def _review(review: Review) -> Json:
+    return {
+        "pin": review.pin,
+        "sender": review.sender,
+        "target": review.target,
+        "score": review.score,
+        "byT2": review.by_t2,
+    }
+
+
+def _case(case: Case) -> Json:
+    return {
+        "pin": case.pin,
+        "editor": case.editor,
+        "sender": case.sender,
+        "height": case.height,
+        "responsePins": case.response_pins,
+    }
 
 
 def unverified(state: State) -> list[str]:
@@ -202,9 +242,9 @@ def quality_of(state: State, entry: Entry) -> str:
 
 def is_featured(state: State, entry: Entry, head: Version) -> bool:
     """Tell whether a head's good reviews by T2 editors carry it to featured (PRD §5.6)."""
-    said = state.reviews_of.get(head.id)
-    if said is None or head.id in entry.disputed:
+    if head.id in entry.disputed:
         return False
+    said = state.reviews_of.get(head.id, {})
     latest = (state.reviews[pin] for pin in said.values())
     good = [r for r in latest if r.by_t2 and r.score is not None and r.score >= PASSING_SCORE]
     if len(good) < state.limits.featured_reviews:

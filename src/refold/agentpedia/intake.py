@@ -33,6 +33,9 @@ MAX_PROBLEMS = 100
 """Problems listed of one input: enough to mend it, and a bound on the answer to a hostile one."""
 DOCUMENT_DEPTH = 3
 """Arrays and objects around a payload in a document: document, list of events, event."""
+PEEK_BYTES = 2**20
+PEEK_LINES = 3
+"""What is looked at to tell rows from a document: a row is far shorter, a document may be long."""
 MEMPOOL = -1
 """Height of the event of an unconfirmed pin while it is at intake; the fold never sees one."""
 MALFORMED = Fault("malformed-json")
@@ -67,12 +70,20 @@ def read_stream(data: bytes, *, gates: bool) -> Stream:
     """
     if not data.strip():
         raise InputError("input-empty", "there is nothing to fold", "give a document or JSON lines")
-    first_line = data.lstrip().partition(b"\n")[0]
-    try:
-        is_row = "genesisHeight" in msgspec.json.decode(first_line, type=dict[str, msgspec.Raw])
-    except (msgspec.MsgspecError, RecursionError):
-        is_row = False
-    return read_rows(data, gates=gates) if is_row else read_document(data)
+    return read_rows(data, gates=gates) if _holds_rows(data) else read_document(data)
+
+
+def _holds_rows(data: bytes) -> bool:
+    """Tell rows from a document by the first lines; one that is broken does not decide."""
+    start = data.lstrip()[:PEEK_BYTES]
+    for line in start.splitlines()[:PEEK_LINES]:
+        try:
+            value = decode_slowly(line)
+        except UnreadableError:
+            continue
+        if isinstance(value, dict) and "events" not in value:
+            return "genesisHeight" in value or "globalMetaId" in value
+    return False
 
 
 def read_document(data: bytes) -> Stream:
@@ -105,15 +116,11 @@ def _read_document_slowly(data: bytes) -> Stream:
             "give {events: [...], options: {...}}",
         )
     problems: list[Problem] = []
-    try:
-        options = msgspec.convert(document.get("options", {}), Options)
-    except msgspec.ValidationError as error:
-        options = Options()
-        problems.append(Problem("options-invalid", str(error), pointer="/options"))
+    options = _options_of(document.get("options", {}), problems)
     events: list[Event] = []
     faults: dict[int, Fault] = {}
     for index, raw in enumerate(document["events"]):
-        event = _event_of(raw, index, problems)
+        event = _event_of(raw, f"/events/{index}", problems)
         if event is None:
             continue
         payload = fit_payload(raw.get("payload"))
@@ -124,20 +131,28 @@ def _read_document_slowly(data: bytes) -> Stream:
     return _arrange(events, faults, "/events/{}".format, options)
 
 
-def _event_of(raw: object, index: int, problems: list[Problem]) -> Event | None:
+def _options_of(raw: object, problems: list[Problem]) -> Options:
+    """Read the options; the default ones, and a problem, when they are wrong."""
+    try:
+        if fit_payload(raw) is not None:
+            return msgspec.convert(raw, Options)
+        message = "the options are no object of texts and numbers"
+    except msgspec.ValidationError as error:
+        message = str(error)
+    problems.append(Problem("options-invalid", message, pointer="/options"))
+    return Options()
+
+
+def _event_of(raw: object, place: str, problems: list[Problem]) -> Event | None:
     """Read what the indexer says of an event; None, and a problem a member, when it is wrong."""
     if not isinstance(raw, dict):
-        problems.append(
-            Problem("event-invalid", "an event is no object", pointer=f"/events/{index}")
-        )
+        problems.append(Problem("event-invalid", "an event is no object", pointer=place))
         return None
     found = len(problems)
 
     def wrong(member: str, wanted: str) -> None:
         problems.append(
-            Problem(
-                "event-invalid", f"{member} is not {wanted}", pointer=f"/events/{index}/{member}"
-            )
+            Problem("event-invalid", f"{member} is not {wanted}", pointer=f"{place}/{member}")
         )
 
     for member in ("pin", "path", "sender"):
@@ -173,15 +188,29 @@ def read_rows(data: bytes, *, gates: bool) -> Stream:
         except InputError as error:
             problems.append(msgspec.structs.replace(error.errors[0], line=number))
             continue
+        wrong: list[Problem] = []
+        event = _event_of(_as_event(pin), "", wrong)
+        problems += [msgspec.structs.replace(problem, line=number) for problem in wrong]
+        if event is None:
+            continue
         fault = _envelope_fault(pin) if gates else None
         payload = None if fault is not None else decode_payload(pin.body)
         if payload is None:
             faults[len(events)] = fault or MALFORMED
-        height = MEMPOOL if pin.height is None else pin.height
-        events.append(Event(pin.id, pin.path, height, pin.tx_index, pin.sender, payload or {}))
+        events.append(msgspec.structs.replace(event, payload=payload or {}))
         lines.append(number)
     _raise_all(problems)
     return _arrange(events, faults, lambda index: f"line {lines[index]}", Options())
+
+
+def _as_event(pin: Pin) -> dict[str, object]:
+    return {
+        "pin": pin.id,
+        "path": pin.path,
+        "height": pin.height,
+        "txIndex": pin.tx_index,
+        "sender": pin.sender,
+    }
 
 
 def _row_of(line: bytes) -> Row:
@@ -191,7 +220,7 @@ def _row_of(line: bytes) -> Row:
         pass
     try:
         return msgspec.convert(decode_slowly(line), Row)
-    except (UnreadableError, msgspec.ValidationError) as error:
+    except ValueError as error:  # no JSON, another form, or text that is no Unicode
         raise InputError(
             "row-invalid", f"not a pin as an indexer lists it: {error}", "fetch the page again"
         ) from error

@@ -31,6 +31,8 @@ def _decide(state: State, proposal: Proposal) -> None:
     challenge = state.challenges[proposal.challenge_pin]
     version = state.versions[challenge.target]
     disputed = state.records[version.record].disputed
+    state.touched.challenges.add(challenge.pin)
+    state.touched.records.add(version.record)
     if state.rules.decided_challenges:
         challenge.outcome = proposal.outcome
         challenge.open_proposal = None
@@ -46,6 +48,7 @@ def _decide(state: State, proposal: Proposal) -> None:
 def _judge_editor(state: State, proposal: Proposal) -> None:
     """Personal rulings: reputation, and for a ban the registry. Slashing is honorary (PRD §8)."""
     editor = editor_named(state, proposal.params.editor or "")
+    state.touched.editors.add(editor.id)
     editor.reputation += RULING_DELTAS[proposal.outcome]
     if proposal.outcome == "ban-editor":
         editor.banned = True
@@ -53,9 +56,11 @@ def _judge_editor(state: State, proposal: Proposal) -> None:
 
 def _entry_of(state: State, proposal: Proposal) -> Entry:
     """Give the record a proposal acts on: under `deployed` whatever its key holds by now."""
-    if state.rules.checked_transfers:
-        return state.records[proposal.record]
-    return state.records[state.keys[proposal.entry_key]]
+    index = proposal.record
+    if not state.rules.checked_transfers:
+        index = state.keys[proposal.entry_key]
+    state.touched.records.add(index)
+    return state.records[index]
 
 
 def _may_touch_freeze(state: State, entry: Entry, proposal: Proposal) -> bool:
@@ -127,9 +132,11 @@ def _transfer(state: State, params: Params) -> None:
     record, displaced = entry_at(state, source), entry_at(state, target)
     if record is None or source == target:
         return
+    state.touched.records.add(state.keys[source])
     if displaced is not record:
         if displaced is not None:
             displaced.keys.remove(target)
+            state.touched.records.add(state.keys[target])
         state.keys[target] = state.keys[source]
         record.keys.append(target)
     state.plates.pop(target, None)
@@ -138,6 +145,7 @@ def _transfer(state: State, params: Params) -> None:
 
 def close_by_expiry(state: State, proposal: Proposal) -> None:
     """Void a proposal that ran out of time; a frozen entry goes back to its baseline (V14, V23)."""
+    state.touched.proposals.add(proposal.pin)
     proposal.state = "voided"
     challenge = state.challenges[proposal.challenge_pin]
     challenge.open_proposal = None
@@ -158,5 +166,6 @@ def _charge_absent(state: State, proposal: Proposal) -> None:
         if editor is None or name in proposal.votes:  # None: injected, and nobody's id
             continue
         if now >= editor.pool_suspended_until:
+            state.touched.editors.add(name)
             editor.reputation += ABSENCE_TENTHS
             editor.pool_suspended_until = later(now, state.limits.suspension)

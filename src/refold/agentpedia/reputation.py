@@ -32,8 +32,9 @@ def weight_of(tier: Tier) -> int:
     return HALVES if tier in {"T1", "T2"} else 1
 
 
-def earn(editor: Editor, halves: int) -> None:
+def earn(state: State, editor: Editor, halves: int) -> None:
     """Add a signal; whole ones become reputation."""
+    state.touched.editors.add(editor.id)
     editor.half_signals += halves
     while editor.half_signals >= HALVES:
         editor.half_signals -= HALVES
@@ -50,7 +51,7 @@ def settle(state: State, version_id: str) -> None:
     if entry.settled * 2 > len(entry.unsettled):  # rarely enough to cost a constant a credit
         del entry.unsettled[: entry.settled]
         entry.settled = 0
-    earn(state.editors[version.author], version.credit)
+    earn(state, state.editors[version.author], version.credit)
     version.credit = 0
 
 
@@ -71,12 +72,14 @@ def overturn(state: State, entry: Entry, target: Version, by: str) -> None:
             continue
         cost = version.credit * OVERTURNED_FACTOR * SIGNAL_TENTHS // HALVES
         state.editors[version.author].reputation -= cost
+        state.touched.editors.add(version.author)
         version.credit = 0
     unsettled.extend(reversed(own))
 
 
-def count_review(editor: Editor, tier: Tier) -> None:
+def count_review(state: State, editor: Editor, tier: Tier) -> None:
     """Count a valid review; every second one is a signal."""
+    state.touched.editors.add(editor.id)
     editor.valid_reviews += 1
     if editor.valid_reviews % REVIEWS_PER_SIGNAL == 0:
-        earn(editor, weight_of(tier))
+        earn(state, editor, weight_of(tier))

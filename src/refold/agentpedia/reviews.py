@@ -31,9 +31,11 @@ def apply_review(state: State, event: Event) -> Refusal | None:
     earlier = said.get(event.sender)
     counted = earlier is not None and state.reviews[earlier].counted
     if not counted and tier is not None and independent and state.rules.settled_signals:
-        count_review(state.editors[event.sender], tier)
+        count_review(state, state.editors[event.sender], tier)
         counted = True
     said[event.sender] = event.pin
+    state.touched.reviews.add(event.pin)
+    state.touched.records.add(version.record)
     state.reviews[event.pin] = Review(
         event.pin, state.seq, event.sender, version.id, score, by_t2, counted
     )
@@ -57,6 +59,8 @@ def apply_challenge(state: State, event: Event) -> Refusal | None:
         return refuse("t0-review-only", tier=tier)
     if version.author == event.sender:
         return refuse("self-challenge", author=version.author)
+    state.touched.challenges.add(event.pin)
+    state.touched.records.add(version.record)
     state.challenges[event.pin] = Challenge(event.pin, event.sender, version.id)
     disputed = state.records[version.record].disputed
     disputed[version.id] = disputed.get(version.id, 0) + 1

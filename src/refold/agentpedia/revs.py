@@ -60,6 +60,8 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
     refusal = rule(state, rev)
     if refusal is not None:
         return refusal
+    state.touched.editors.add(editor.id)
+    state.touched.records.add(state.keys[rev.key])
     editor.valid_revs += 1
     rate.total += 1
     rate.by_key[rev.key] = rate.by_key.get(rev.key, 0) + 1
@@ -140,9 +142,7 @@ def _edit(state: State, rev: Rev) -> Refusal | None:
     return None
 
 
-def _write(
-    state: State, rev: Rev, entry: Entry, content_hash: str, parent_rev: str | None
-) -> None:
+def _write(state: State, rev: Rev, entry: Entry, content_hash: str, parent_rev: str | None) -> None:
     """Make a version of a create or edit, and make it the head."""
     pin, payload = rev.event.pin, rev.event.payload
     title, text, ref = payload.get("title"), payload.get("content"), payload.get("contentRef")

@@ -285,6 +285,23 @@ class Due(msgspec.Struct, frozen=True, order=True, gc=False, array_like=True):
     ref: str
 
 
+class Touched(msgspec.Struct, gc=False):
+    """The records of the view that changed since somebody looked: records by index, the rest by id.
+
+    `everything` when a new constitution may have changed any of them.
+    """
+
+    records: set[int] = set()
+    editors: set[str] = set()
+    proposals: set[str] = set()
+    param_proposals: set[str] = set()
+    challenges: set[str] = set()
+    reviews: set[str] = set()
+    cases: set[str] = set()
+    registers: set[str] = set()
+    everything: bool = False
+
+
 class State(msgspec.Struct, rename="camel"):
     """All that the fold knows after `seq` events, the last at `last`."""
 
@@ -315,3 +332,4 @@ class State(msgspec.Struct, rename="camel"):
     stakes: dict[str, str] = {}
     graveyard: list[Grave] = []
     due: list[Due] = []
+    touched: Touched = msgspec.field(default_factory=Touched)

@@ -8,12 +8,12 @@ language of `expect` (dots walk into the common view; `.$absent`, `.$contains`, 
 
 import re
 from collections.abc import Iterator
-from typing import cast
+from typing import Annotated, cast
 
 import msgspec
 
 from refold.agentpedia.common import Json
-from refold.agentpedia.event import CONSTITUTION, PREFIX, Event, position
+from refold.agentpedia.event import CONSTITUTION, MAX_INTEGER, PREFIX, Event, position
 from refold.agentpedia.fold import Fold
 from refold.agentpedia.rules import ALGO_VERSIONS, Rules
 from refold.agentpedia.state import Options
@@ -39,7 +39,7 @@ class _Pin(msgspec.Struct, frozen=True):
     pin: str
     path: str
     sender: str
-    height: int | None
+    height: Annotated[int, msgspec.Meta(le=MAX_INTEGER)] | None
     payload: dict[str, object]
     arbiters: list[str] | None = None
 
@@ -134,7 +134,8 @@ def _genesis(vector: Vector, defaults: _Defaults) -> Event:
         "params": defaults.params | vector.param_overrides,
         "algoVersions": ALGO_VERSIONS,
     }
-    return Event(GENESIS_PIN, CONSTITUTION, 1, 0, founders[0], payload)
+    sender = founders[0] if founders else ""
+    return Event(GENESIS_PIN, CONSTITUTION, 1, 0, sender, payload)
 
 
 def _options(vector: Vector, defaults: _Defaults) -> Options:
@@ -160,7 +161,7 @@ def _first_difference(view: Json, expect: Json) -> str:
     return ""
 
 
-_CONTAINS = re.compile(r"(?P<array>.*)\.\$contains(?:\.(?P<place>\d+))?")
+_CONTAINS = re.compile(r"(?P<array>.*)\.\$contains(?:\.(?P<place>\d{1,6}))?")
 
 
 def _unmet(view: Json, path: str, wanted: object) -> str:

@@ -65,8 +65,17 @@ def print_problems(problems: Sequence[Problem], *, as_json: bool) -> None:
 
 def error_body(problems: Sequence[Problem]) -> dict[str, object]:
     """Give problems as the JSON object `{"error": {...}}` that stands in place of a result."""
-    first = msgspec.to_builtins(problems[0])
-    return {"error": {**first, "errors": [msgspec.to_builtins(p) for p in problems]}}
+    errors = [_plain(problem) for problem in problems]
+    return {"error": {**errors[0], "errors": errors}}
+
+
+def _plain(problem: Problem) -> dict[str, object]:
+    """Give a problem as JSON members; what a terminal typed that is no Unicode is escaped."""
+    members = msgspec.structs.asdict(problem)
+    return {
+        name: value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+        for name, value in members.items()
+    }
 
 
 @contextmanager

@@ -40,6 +40,7 @@ _PREFIX = "REFOLD_"
 _DEFAULT = "default"
 _COMMAND_LINE = "command line"
 # Fits a signed 64-bit integer, and keeps int() away from its limit on digits.
+_UNFIT = re.compile("[\0\ud800-\udfff]")
 _INTEGER = re.compile("-?[0-9]{1,18}")
 
 Value = bool | int | str | Path | tuple[str, ...]
@@ -301,8 +302,8 @@ def _converted(default: Value, raw: object) -> tuple[str, Value | None]:
 
 
 def _is_text(raw: object) -> TypeGuard[str]:
-    """Tell whether `raw` is text without NUL, at which the system's calls would stop or fail."""
-    return isinstance(raw, str) and "\0" not in raw
+    """Tell whether `raw` is text that calls of the system take: no NUL, no lone surrogate."""
+    return isinstance(raw, str) and _UNFIT.search(raw) is None
 
 
 def _shown(row: Setting[Value], value: Value, source: str) -> str:
