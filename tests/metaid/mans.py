@@ -40,12 +40,14 @@ class Scripted:
         self,
         url: str,
         *,
-        headers: Mapping[str, str] = {},  # noqa: B006 -- never changed
+        headers: Mapping[str, str] = {},
         max_bytes: int | None = None,
     ) -> Fetched:
         del max_bytes
         parts = urlsplit(url)
-        query = dict(parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query)))
+        query = dict(
+            parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        )
         self.requests += 1
         self.asked.append(parts.path)
         self.queries.append(query)
@@ -124,14 +126,16 @@ class Indexer:
     def __init__(
         self,
         pages: Sequence[Sequence[Any] | None],
-        details: Mapping[str, Answer] = {},  # noqa: B006 -- never changed
+        details: Mapping[str, Answer] = {},
         *,
         last_has_cursor: bool = True,
     ) -> None:
         self.pages = list(pages)
         self.details = dict(details)
         self.last_has_cursor = last_has_cursor
-        self.override: Callable[[str, Mapping[str, str]], Answer | None] = lambda _path, _query: None
+        self.override: Callable[[str, Mapping[str, str]], Answer | None] = lambda _path, _query: (
+            None
+        )
 
     def __call__(self, path: str, query: Mapping[str, str]) -> Answer:
         special = self.override(path, query)

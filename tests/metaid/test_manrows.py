@@ -43,7 +43,7 @@ def test_a_page_gives_rows_cursor_and_total() -> None:
 
 
 @pytest.mark.parametrize("rows", [None, []])
-def test_an_empty_list_is_null_or_empty(rows: None | list[object]) -> None:
+def test_an_empty_list_is_null_or_empty(rows: list[object] | None) -> None:
     found = read_page(WHERE, 200, encoded(page(rows)))
     assert (found.rows, found.next_cursor, found.total) == ([], "", None)
 

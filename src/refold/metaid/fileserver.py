@@ -123,13 +123,7 @@ def _content(where: str, answer: Fetched) -> bytes | None:
     if answer.status == _OK and answer.header("content-disposition") is not None:
         return answer.body
     _read(where, answer, lambda _data: None)
-    if answer.status == _OK and not _is_json(answer):
-        return answer.body
     return None
-
-
-def _is_json(answer: Fetched) -> bool:
-    return (answer.header("content-type") or "").partition(";")[0].strip() == "application/json"
 
 
 def _read(where: str, answer: Fetched, decode: Callable[[msgspec.Raw], T]) -> T | None:

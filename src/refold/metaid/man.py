@@ -219,8 +219,8 @@ class ManClient:
         """Give a page of the first generation, whose cursor is the page's number.
 
         There mempool rows stand in front of a page's confirmed rows, and push as many of them off
-        its end, on to no other page. So these are asked for again, as the page of a smaller size
-        that ends where this page should.
+        its end, on to no other page. So these are asked for again, by a smaller page behind the
+        mempool rows; what that gives twice is for the caller to merge.
         """
         if "," in path:
             raise InputError("path-invalid", f"{path}: a comma parts two paths", "walk them apart")
@@ -235,11 +235,10 @@ class ManClient:
         following = str(number + 1) if page.listed else ""
         hidden = sum(map(is_mempool, page.rows))
         if hidden:
-            end = number * size
-            limit = next(limit for limit in range(hidden, end + 1) if end % limit == 0)
-            pushed_off = ask(end // limit, limit)
-            page.rows.extend(pushed_off.rows)
-            page.broken.extend(pushed_off.broken)
+            again = _page_over(number * size - hidden, number * size)
+            pushed_off = ask(*again) if again else page
+            page.rows.extend(pushed_off.rows if again else ())
+            page.broken.extend(pushed_off.broken if again else ())
             hidden = sum(map(is_mempool, pushed_off.rows))
         return msgspec.structs.replace(page, next_cursor=following, hidden=hidden)
 
@@ -270,6 +269,15 @@ class ManClient:
                 if attempt == self._attempts - 1:
                     raise
         raise UsageError("man-attempts", f"{self._attempts} attempts", "allow at least one")
+
+
+def _page_over(start: int, end: int) -> tuple[int, int] | None:
+    """Give number and size of the smallest page, not the first, that holds rows `start` to `end`."""
+    for size in range(end - start, start + 1):
+        before = start // size
+        if (before + 1) * size >= end:
+            return before + 1, size
+    return None
 
 
 def check_path(path: str) -> None:

@@ -19,8 +19,8 @@ import msgspec
 from refold.kernel.errors import InputError, RefoldError, SourceError
 from refold.metaid.chainpin import pin_of_tx
 from refold.metaid.man import ManClient
-from refold.metaid.manrows import is_mempool
-from refold.metaid.pin import Pin, Row, is_modified, pin_of_row
+from refold.metaid.manrows import NoRouteError, is_mempool
+from refold.metaid.pin import PLAIN, Pin, Row, is_modified, pin_of_row
 from refold.metaid.rawtx import RawTxs
 from refold.metaid.tx import parse_tx
 
@@ -58,7 +58,7 @@ class Bodies:
 
     def of_row(self, row: Row) -> Pin | None:
         """Give the pin that a row of a list holds, whole and never modified; None for any other."""
-        if is_modified(row):
+        if self._may_be_modified(row):
             return None  # a list may cut the first body too, and nothing says how long it is
         try:
             return pin_of_row(row)
@@ -76,36 +76,74 @@ class Bodies:
     def _fetch(self, pin_id: str, row: Row | None) -> Pin:
         detail = self._man.pin(pin_id)
         if detail is None:
-            raise SourceError("pin-unknown", f"pin {pin_id} is listed, but has no detail")
+            raise SourceError("pin-unknown", f"the indexer knows no pin {pin_id}")
         if row is not None and not _is_same(row, detail):
             raise SourceError("copies-differ", f"list and detail of pin {pin_id} name two pins")
+        return self.of_detail(detail)
+
+    def of_detail(self, detail: Row) -> Pin:
+        """Give the pin that the answer of `/api/pin/<id>` is about.
+
+        Raises `InputError` as `pin_of_row`, where nothing else has the body either, and
+        `SourceError`.
+        """
         try:
             pin = self._by_indexer(detail)
         except InputError as error:
-            proven = self._by_chain(detail) if error.code in _FETCHED_FOR else None
+            proven = self.by_chain(detail) if error.code in _FETCHED_FOR else None
             if proven is None:
                 raise
             return proven
-        if not is_modified(detail) or self._is_settled(detail, pin.body):
+        if not self._may_be_modified(detail) or self._is_settled(detail, pin.body):
             return pin
         try:
-            proven = self._by_chain(detail)
+            proven = self.by_chain(detail)
         except RefoldError:
             proven = None
         if proven is None:
-            self.doubtful.add(pin_id)
+            self.doubtful.add(detail.id)
         return proven or pin
+
+    def by_chain(self, detail: Row) -> Pin | None:
+        """Give the pin as its transaction says it; None without a source, or if that has none.
+
+        Raises `InputError` and `SourceError` as `RawTxs.raw`.
+        """
+        raw = self._txs.raw(detail.id.partition("i")[0]) if self._txs is not None else None
+        found = pin_of_tx(parse_tx(raw)) if raw is not None else None
+        if found is None or detail.id not in {found.id, found.alias}:
+            return None
+        pin = _with_body(detail, found.envelope.payload)
+        return msgspec.structs.replace(pin, content_type=found.envelope.content_type)
+
+    def _may_be_modified(self, row: Row) -> bool:
+        """Tell whether a row shows, or could show, a later body.
+
+        The first generation lists no history, so its revoked rows may have been modified before.
+        """
+        return is_modified(row) or (self._man.generation == "v1" and row.status != PLAIN)
 
     def _by_indexer(self, detail: Row) -> Pin:
         """Give the pin of a detail, with version 0 where the detail lacks the first body."""
         try:
-            return pin_of_row(detail)
+            return self._shown(detail)
         except InputError as error:
-            version = self._man.version(detail.id) if error.code == "body-replaced" else None
+            version = self._version_0(detail.id) if error.code == "body-replaced" else None
             body = version and (version.original_content_body or version.content_body)
             if not body:
                 raise
         return _with_body(detail, _decoded(detail, body))
+
+    def _shown(self, detail: Row) -> Pin:
+        if self._may_be_modified(detail) and not is_modified(detail):
+            raise InputError("body-replaced", f"pin {detail.id} may have been modified")
+        return pin_of_row(detail)
+
+    def _version_0(self, pin_id: str) -> Row | None:
+        try:
+            return self._man.version(pin_id)
+        except NoRouteError:
+            return None
 
     def _is_settled(self, detail: Row, body: bytes) -> bool:
         """Tell whether the first body that the indexer names is not that of a modify."""
@@ -119,15 +157,6 @@ class Bodies:
             )
         except RefoldError:
             return False
-
-    def _by_chain(self, detail: Row) -> Pin | None:
-        """Give the pin as its transaction says it, None without a transaction."""
-        raw = self._txs.raw(detail.id.partition("i")[0]) if self._txs is not None else None
-        found = pin_of_tx(parse_tx(raw)) if raw is not None else None
-        if found is None or detail.id not in {found.id, found.alias}:
-            return None
-        pin = _with_body(detail, found.envelope.payload)
-        return msgspec.structs.replace(pin, content_type=found.envelope.content_type)
 
 
 def _is_same(row: Row, detail: Row) -> bool:

@@ -64,7 +64,8 @@ class Merge:
         if place == seen.place or place.height is None:
             self._notes.note("duplicate", row.id)
             self._compare(row, seen)
-            return row.id in self.missing
+            missing = self.missing.get(row.id)
+            return missing is not None and missing.code != "copies-differ"
         self._move(row.id, seen, place)
         return True
 

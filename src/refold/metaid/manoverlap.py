@@ -1,9 +1,10 @@
 """What changed since the last walk: the decisions of an incremental walk, without any request.
 
-A list begins with what is new, so a walk may end at a page that says nothing new. It may not end
-before it has come below a window of heights: a block that was replaced changes pins that are known,
-and no height shows it, only their places (agentpedia spec §12). What is known inside the window and
-was not listed may be gone; only the pin's own detail can tell, as an empty answer proves nothing.
+Lists of the known indexers begin with what is new, so a walk may end at a page that says nothing
+new. It may not end before it has come below a window of heights: a block that was replaced changes
+pins that are known, and no height shows it, only their places (agentpedia spec §12). A list that
+runs up is walked to its end. What is known inside the window and was not listed may be gone; only
+the pin's own detail can tell, as an empty answer proves nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -59,14 +60,17 @@ class Overlap:
         self._known = known
         self._before: dict[str, Place | None] = {}
         self._after: dict[str, Place] = {}
+        self._highest = -1
 
     def page(self, rows: Sequence[Row]) -> bool:
         """Take the rows of one page; tell whether the walk may end with it.
 
         It may when there are rows, each of a pin that is known, confirmed, at the place that is
-        known, and below the window. What is known of a pin is asked when it is first listed, so
-        the caller may take over what a page shows before the next one.
+        known, and below the window; and when they show that the list runs down. What is known of a
+        pin is asked when it is first listed, so the caller may take over what a page shows before
+        the next one.
         """
+        heights: list[int] = []
         settled = True
         for row in rows:
             place = place_of(row)
@@ -75,9 +79,13 @@ class Overlap:
                 self._after[row.id] = place
             elif place.height is not None:  # a mempool copy never replaces a confirmed one
                 self._after[row.id] = place
-            is_deep = place.height is not None and place.height < self.floor
-            settled = settled and is_deep and place == self._before[row.id]
-        return settled and bool(rows)
+            settled = settled and place == self._before[row.id]
+            heights.append(-1 if place.height is None else place.height)
+        if not heights:
+            return False
+        runs_down = heights[0] > heights[-1] or max(heights) < self._highest
+        self._highest = max(*heights, self._highest)
+        return settled and runs_down and 0 <= min(heights) <= max(heights) < self.floor
 
     def changes(self, held: Iterable[tuple[str, Place]] = ()) -> Changes:
         """Give what changed; `held` is all that was known in the window and in the mempool."""

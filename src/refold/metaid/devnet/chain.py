@@ -27,7 +27,29 @@ _EASIEST_TARGET = 0x207FFFFF
 """Blocks here are not worked for: the target is that of test networks, the nonce 0."""
 
 _TIP = (
-    select(BLOCKS.c.height, BLOCKS.c.hash, BLOCKS.c.time).order_by(BLOCKS.c.height.desc()).limit(1)
+    select(
+        BLOCKS.c.height,
+        BLOCKS.c.hash,
+        BLOCKS.c.time,
+        select(func.count())
+        .where(TXS.c.height == BLOCKS.c.height)
+        .correlate(BLOCKS)
+        .scalar_subquery()
+        .label("txs"),
+    )
+    .order_by(BLOCKS.c.height.desc())
+    .limit(1)
+)
+_NOW = (
+    select(
+        BLOCKS.c.height,
+        BLOCKS.c.time,
+        TXS.c.arrival,
+        select(func.max(TXS.c.arrival)).scalar_subquery().label("last"),
+    )
+    .join(TXS, (TXS.c.height == BLOCKS.c.height) & (TXS.c.position == 0))
+    .order_by(BLOCKS.c.height.desc())
+    .limit(1)
 )
 _PLACE = (
     update(TXS)
@@ -37,6 +59,7 @@ _PLACE = (
 _OUTPUT = select(OUTPUTS.c.value, OUTPUTS.c.script).where(
     OUTPUTS.c.txid == bindparam("id"), OUTPUTS.c.index == bindparam("at")
 )
+_LAST_ARRIVAL = select(func.coalesce(func.max(TXS.c.arrival), 0))
 _FEES = select(func.coalesce(func.sum(TXS.c.fee), 0))
 
 
@@ -49,11 +72,35 @@ class BlockInfo(msgspec.Struct, frozen=True, rename="camel"):
     txs: int
 
 
+class Moment(msgspec.Struct, frozen=True):
+    """Where the chain stands: its height, the time of its last block, what has come since.
+
+    `arrival` is the number of the last transaction of all, `since` how many came after the block.
+    """
+
+    height: int
+    time: int
+    arrival: int
+    since: int
+
+
 def tip(connection: Connection) -> BlockInfo:
     """Give the last block."""
     row = connection.execute(_TIP).one()
-    count = select(func.count()).where(TXS.c.height == row.height)
-    return BlockInfo(row.height, row.hash, row.time, connection.execute(count).scalar_one())
+    return BlockInfo(row.height, row.hash, row.time, row.txs)
+
+
+def moment(connection: Connection) -> Moment:
+    """Give where the chain stands."""
+    row = connection.execute(_NOW).one()
+    return Moment(row.height, row.time, row.last, row.last - row.arrival)
+
+
+def time_at(connection: Connection, height: int) -> int:
+    """Give the time of a block of the chain."""
+    return int(
+        connection.execute(select(BLOCKS.c.time).where(BLOCKS.c.height == height)).scalar_one()
+    )
 
 
 def base_height(connection: Connection) -> int:
@@ -79,7 +126,8 @@ def connect(
         connection.execute(_PLACE, rows)
         fees = connection.execute(_FEES.where(TXS.c.height == height)).scalar_one()
     reward = fees + (ENDOWMENT if before is None else SUBSIDY)
-    coinbase = _coinbase(height, branch, Output(reward, pays))
+    arrival = connection.execute(_LAST_ARRIVAL).scalar_one() + 1
+    coinbase = _coinbase(height, branch, Output(reward, pays), arrival)
     mempool.add(connection, coinbase, seen=time, place=(height, 0))
     header = _header(previous, merkle_root([coinbase.txid, *txids]), time)
     name = double_sha256(header)[::-1].hex()
@@ -88,10 +136,10 @@ def connect(
     return BlockInfo(height, name, time, 1 + len(txids))
 
 
-def _coinbase(height: int, branch: str, output: Output) -> Accepted:
+def _coinbase(height: int, branch: str, output: Output, arrival: int) -> Accepted:
     script = push(height.to_bytes(4, "little")) + push(f"refold devnet {branch}".encode())
     tx = Tx(MVC_VERSION, (Input(NULL_OUTPOINT, script),), (output,))
-    return Accepted(txid_of(tx), tx, serialize_tx(tx), 0, ())
+    return Accepted(txid_of(tx), tx, serialize_tx(tx), 0, arrival, ())
 
 
 def _header(previous: str, root: str, time: int) -> bytes:
@@ -146,6 +194,12 @@ def raw_tx(connection: Connection, txid: str) -> bytes | None:
     """Give the bytes of a transaction in a block or in the mempool, None for none."""
     raw: bytes | None = connection.scalar(select(TXS.c.raw).where(TXS.c.txid == txid))
     return raw
+
+
+def height_of_tx(connection: Connection, txid: str) -> int | None:
+    """Give the height of a transaction's block, None in the mempool and nowhere."""
+    height: int | None = connection.scalar(select(TXS.c.height).where(TXS.c.txid == txid))
+    return height
 
 
 def raw_block(connection: Connection, height: int) -> bytes | None:

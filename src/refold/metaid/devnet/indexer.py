@@ -34,6 +34,13 @@ _PLACE = (
         time=bindparam("then"),
     )
 )
+_FULL = (
+    select(BLOCKS.c.height, BLOCKS.c.time)
+    .join(TXS, (TXS.c.height == BLOCKS.c.height) & (TXS.c.position == 1))
+    .where(BLOCKS.c.height > bindparam("above"))
+    .order_by(BLOCKS.c.height)
+)
+"""Blocks that hold more than a coinbase."""
 _UNKNOWN = (
     select(TXS.c.txid, TXS.c.raw, TXS.c.position)
     .outerjoin(PINS, PINS.c.txid == TXS.c.txid)
@@ -65,10 +72,7 @@ def saw(connection: Connection, accepted: Accepted, time: int, quirks: Quirks) -
     if pin is None or unlisted_because(pin.envelope) is not None:
         return
     record = record_of(pin, accepted.spent)
-    arrival = connection.execute(
-        select(TXS.c.arrival).where(TXS.c.txid == accepted.txid)
-    ).scalar_one()
-    place = f"{_NOT_YET}&{arrival:010d}"
+    place = f"{_NOT_YET}&{accepted.arrival:010d}"
     _add(connection, record, height=_MEMPOOL, place=place, time=time, seen=time)
 
 
@@ -76,16 +80,15 @@ def follow(connection: Connection, quirks: Quirks) -> None:
     """Read the blocks that have come since, unless stuck."""
     if quirks.stuck:
         return
-    top = chain.tip(connection).height
+    top = chain.moment(connection).height
     last = height_of(connection)
-    for height in range(last + 1, top + 1):
+    for height, time in connection.execute(_FULL, {"above": last}).all():
         if not quirks.skip_every or height % quirks.skip_every:
-            _read_block(connection, height)
+            _read_block(connection, height, time)
     put_meta(connection, "index_height", str(max(last, top)))
 
 
-def _read_block(connection: Connection, height: int) -> None:
-    time = connection.execute(select(BLOCKS.c.time).where(BLOCKS.c.height == height)).scalar_one()
+def _read_block(connection: Connection, height: int, time: int) -> None:
     connection.execute(_PLACE, {"at": height, "then": time})
     for row in connection.execute(_UNKNOWN, {"at": height}).all():
         pin = pin_of_tx(parse_tx(row.raw))
@@ -203,9 +206,10 @@ def rebuild(connection: Connection, quirks: Quirks) -> None:
     follow(connection, quirks)
     if quirks.stuck or quirks.mempool_unseen:
         return
-    waiting = select(TXS.c.txid, TXS.c.raw, TXS.c.seen).where(TXS.c.height.is_(None))
-    for txid, raw, seen in connection.execute(waiting.order_by(TXS.c.arrival)).all():
+    waiting = select(TXS.c.txid, TXS.c.raw, TXS.c.seen, TXS.c.arrival)
+    waiting = waiting.where(TXS.c.height.is_(None)).order_by(TXS.c.arrival)
+    for txid, raw, seen, arrival in connection.execute(waiting).all():
         tx = parse_tx(raw)
         spent = [chain.output_at(connection, part.spends) for part in tx.inputs]
         known = tuple(output for output in spent if output is not None)
-        saw(connection, Accepted(txid, tx, raw, 0, known), seen, quirks)
+        saw(connection, Accepted(txid, tx, raw, 0, arrival, known), seen, quirks)

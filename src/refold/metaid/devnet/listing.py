@@ -2,7 +2,7 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 
 import msgspec
@@ -151,6 +151,23 @@ def pins_at(connection: Connection, *, mempool: bool, skip: int, size: int) -> l
     where = PINS.c.height < 0 if mempool else PINS.c.height >= 0
     chosen = select(PINS).where(where).order_by(PINS.c.place.desc()).offset(skip).limit(size)
     return [found_of(row) for row in connection.execute(chosen)]
+
+
+def pins_of_paths(
+    connection: Connection,
+    paths: Sequence[str],
+    owner_metaids: Sequence[str] | None,
+    *,
+    skip: int,
+    size: int,
+) -> tuple[list[Found], int]:
+    """Give confirmed pins of some paths, the newest first, and how many there are in all."""
+    where = [PINS.c.path_hash.in_([metaid_of(path) for path in paths]), PINS.c.height >= 0]
+    if owner_metaids is not None:
+        where.append(PINS.c.owner_metaid.in_(owner_metaids))
+    chosen = select(PINS).where(*where).order_by(PINS.c.place.desc()).offset(skip).limit(size)
+    total = connection.execute(select(func.count()).where(*where)).scalar_one()
+    return [found_of(row) for row in connection.execute(chosen)], total
 
 
 def pin_by_id(connection: Connection, pin_id: str, quirks: Quirks) -> Found | None:

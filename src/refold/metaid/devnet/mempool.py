@@ -16,7 +16,6 @@ _SPENT = (
     .join(TXS, TXS.c.txid == OUTPUTS.c.txid)
     .where(OUTPUTS.c.txid == bindparam("id"), OUTPUTS.c.index == bindparam("at"))
 )
-_LAST_ARRIVAL = select(func.coalesce(func.max(TXS.c.arrival), 0))
 _ADD_TX = insert(TXS)
 _ADD_OUTPUTS = insert(OUTPUTS)
 _SPEND = (
@@ -30,19 +29,23 @@ _BATCH = 10_000  # SQLite takes 32,766 values a statement
 
 
 class Accepted(msgspec.Struct, frozen=True):
-    """A transaction that the node took, with the outputs that it spends, in their order."""
+    """A transaction that the node took, with the outputs that it spends, in their order.
+
+    `arrival` is its number among all that ever came.
+    """
 
     txid: str
     tx: Tx
     raw: bytes
     fee: int
+    arrival: int
     spent: tuple[Output, ...]
 
 
 def accept(
-    connection: Connection, raw: bytes, *, height: int, time: int, max_depth: int
+    connection: Connection, raw: bytes, *, height: int, time: int, arrival: int, max_depth: int
 ) -> Accepted:
-    """Take a transaction that may stand in the block of `height` and `time`.
+    """Take a transaction that may stand in the block of `height` and `time`, as the `arrival`-th.
 
     Raises `InputError` with a code of `rules.REJECTIONS`; nothing is written then.
     """
@@ -55,7 +58,7 @@ def accept(
     if depth > max_depth:
         raise rules.rejected("too-long-mempool-chain", f"the limit is {max_depth}")
     fee = rules.check_spends(tx, spent)
-    accepted = Accepted(txid, tx, raw, fee, spent)
+    accepted = Accepted(txid, tx, raw, fee, arrival, spent)
     add(connection, accepted, seen=time, depth=depth)
     return accepted
 
@@ -88,7 +91,7 @@ def add(
     height, position = place or (None, None)
     row = {
         "txid": accepted.txid,
-        "arrival": connection.execute(_LAST_ARRIVAL).scalar_one() + 1,
+        "arrival": accepted.arrival,
         "seen": seen,
         "fee": accepted.fee,
         "size": len(accepted.raw),

@@ -125,6 +125,13 @@ class Quirks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     original_body_missing: Annotated[
         bool, _about("rows of modified pins lack the first body", "§3.5")
     ] = False
+    odd_version_0: Annotated[
+        bool,
+        _about(
+            "version 0 has no body when nobody modified the pin, else the modifier's length",
+            "§3.2",
+        ),
+    ] = False
     odd_content: Annotated[
         bool, _about("/content says text/plain, wraps mp4, prefixes base64 images", "§3.6", 16)
     ] = False
@@ -174,6 +181,7 @@ _MAN: Final = Quirks(
     ignores_reorgs=True,
     sync_height="text",
     list_body="summary",
+    odd_version_0=True,
     odd_content=True,
     creator="output",
     modify="anyone",

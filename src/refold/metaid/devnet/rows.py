@@ -121,7 +121,9 @@ def _bodies(pin: Found, shows: Shown, view: View) -> Json:
         "contentLength": len(body),
         "contentSummary": _summary(pin, body, view) if held else "",
         "originalContentBody": None if first is None else b64encode(first).decode(),
-        "originalContentSummary": "" if first is None else _cut(first, SHORT_PREVIEW_BYTES, quirks),
+        "originalContentSummary": ""
+        if first is None
+        else cut_text(first, SHORT_PREVIEW_BYTES, quirks),
     }
 
 
@@ -135,13 +137,13 @@ def _summary(pin: Found, body: bytes, view: View) -> str:
     if form == "v1":
         is_text = detected_type(body).startswith("text/")
         name = f"/content/{pin.record.id}"
-        return _cut(body, SHORT_PREVIEW_BYTES, view.quirks) if is_text else name
+        return cut_text(body, SHORT_PREVIEW_BYTES, view.quirks) if is_text else name
     if form == "preview" and view.in_list:
-        return _cut(body, PREVIEW_BYTES, view.quirks)
+        return cut_text(body, PREVIEW_BYTES, view.quirks)
     return as_go_text(body)
 
 
-def _cut(body: bytes, most: int, quirks: Quirks) -> str:
+def cut_text(body: bytes, most: int, quirks: Quirks) -> str:
     """Cut a body, before a letter that would be torn unless the quirk tears it."""
     if len(body) <= most or quirks.cut_letters:
         return as_go_text(body[:most])
