@@ -33,7 +33,7 @@ class LiveDigest:
         self._praised: dict[str, set[int]] = defaultdict(set)
         self._quality: dict[int, str] = {}
         self._ripening: list[tuple[int, str]] = []
-        fold.state.touched = Touched(everything=True)
+        fold.state.touched = Touched()
 
     def at(self, tip: int) -> str:
         """Close what is due at `tip` and give the digest there: no event below it will come.
@@ -42,7 +42,7 @@ class LiveDigest:
         """
         self._fold.advance(tip)
         state = self._fold.view(tip).state
-        touched, state.touched = state.touched, Touched()
+        touched, state.touched = state.touched, Touched(everything=False)
         if touched.everything:
             self._rebuild(state, tip)
         else:

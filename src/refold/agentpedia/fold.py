@@ -6,7 +6,9 @@ either changes the state and gives None, or changes nothing and gives a `Refusal
 goes to the graveyard with its reason. Pure: no I/O, no clock but height, no randomness (spec §11).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from heapq import heappop
 from typing import Self
 
@@ -103,14 +105,10 @@ class Fold:
         self, events: Iterable[Event], faults: Mapping[str, Fault] | None = None
     ) -> None:
         """Fold events in ascending order; `faults` by pin id."""
-        apply = self.apply
-        if not faults:
+        apply, fault_of = self.apply, (faults or {}).get
+        with _collector_at_rest():
             for event in events:
-                apply(event)
-            return
-        fault_of = faults.get
-        for event in events:
-            apply(event, fault_of(event.pin))
+                apply(event, fault_of(event.pin))
 
     def advance(self, height: int) -> None:
         """Close what is due at a height: no event below it will come.
@@ -118,6 +116,8 @@ class Fold:
         Proposals expire and signals settle in order of (due height, opening position) (§6, §8).
         """
         state = self.state
+        if state.touched.everything and state.touched.editors:
+            state.touched = Touched()
         due = state.due
         while due and due[0].height <= height:
             closing = heappop(due)
@@ -170,6 +170,21 @@ class Fold:
         fold = cls.__new__(cls)
         fold.state = snapshot.state
         return fold
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keep the cyclic collector from walking a state that holds no cycles.
+
+    The larger the state, the more it walks in vain: a seventh of the time at 400,000 events.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _roots(aliases: Mapping[str, str]) -> dict[str, str]:

@@ -71,6 +71,7 @@ def records(state: State, tip: int) -> Iterator[Record]:
 
 def _everything(state: State) -> Touched:
     return Touched(
+        everything=False,
         records=set(range(len(state.records))),
         editors=set(state.editors),
         proposals=set(state.proposals),

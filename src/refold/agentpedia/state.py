@@ -288,7 +288,8 @@ class Due(msgspec.Struct, frozen=True, order=True, gc=False, array_like=True):
 class Touched(msgspec.Struct, gc=False):
     """The records of the view that changed since somebody looked: records by index, the rest by id.
 
-    `everything` when a new constitution may have changed any of them.
+    `everything` when nobody has looked yet, or a new constitution may have changed any of them;
+    the sets then say nothing, and the fold empties them block by block.
     """
 
     records: set[int] = set()
@@ -299,7 +300,7 @@ class Touched(msgspec.Struct, gc=False):
     reviews: set[str] = set()
     cases: set[str] = set()
     registers: set[str] = set()
-    everything: bool = False
+    everything: bool = True
 
 
 class State(msgspec.Struct, rename="camel"):
