@@ -12,7 +12,7 @@ PYTEST ?= -n auto --dist worksteal
 
 run: $(READY)
 	$(BIN)/refold agentpedia vectors tests/vectors/agentpedia/replay-vectors.v1.json
-	$(BIN)/refold agentpedia demo | $(BIN)/refold agentpedia replay -
+	$(BIN)/refold devnet demo var/devnet.sqlite
 
 test: $(READY)
 	$(BIN)/python -m pytest $(PYTEST)
@@ -40,4 +40,4 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) var build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -206,6 +206,8 @@ def test_long_urls_are_refused() -> None:
         ("http://good.example/", "http://good.example/"),
         ("HTTPS://GOOD.example/z", "https://good.example/z"),
         ("127.0.0.1/", "https://good.example/a/127.0.0.1/"),
+        ("../../../x", "https://good.example/x"),
+        ("/a[b", "https://good.example/a[b"),
     ],
 )
 def test_references_are_joined(reference: str, expected: str) -> None:
@@ -223,9 +225,19 @@ def test_other_references_are_refused(reference: str) -> None:
     assert refused.value.code == "url-invalid"
 
 
-def test_a_path_that_cannot_be_joined_is_refused() -> None:
-    with pytest.raises(InputError, match="cannot be joined"):
-        join_url(parse_url("https://good.example//["), "x")
+def test_a_path_with_two_slashes_is_no_host() -> None:
+    base = parse_url("https://good.example//[x/y")
+    assert str(join_url(base, "/z")) == "https://good.example/z"
+    assert join_url(base, "z").origin == base.origin
+    assert str(join_url(base, "?z")) == "https://good.example//[x/y?z"
+
+
+@pytest.mark.parametrize("path", ["../", "..", "../../", "./..", "//..", "a/../../"])
+@pytest.mark.parametrize("reference", [".evil.example", "0", ":1@evil.example", "..", "?x", "-"])
+def test_a_relative_reference_never_changes_the_host(path: str, reference: str) -> None:
+    url = outcome(lambda: join_url(parse_url(f"https://good.example/{path}"), reference))
+    assert isinstance(url, Url)
+    assert url.origin == "https://good.example"
 
 
 @given(

@@ -98,7 +98,8 @@ def row(number: int, height: int = -1, tx_index: int = 0, **members: Any) -> dic
 def whole(listed: dict[str, Any], body: bytes | None = None) -> dict[str, Any]:
     """Give the detail of a row: its body whole, in base64."""
     data = listed["contentSummary"].encode() if body is None else body
-    return listed | {"contentBody": b64encode(data).decode(), "contentLength": len(data)}
+    shown = {"contentSummary": data.decode(errors="replace"), "contentLength": len(data)}
+    return listed | shown | {"contentBody": b64encode(data).decode()}
 
 
 def page(rows: Sequence[Any] | None, cursor: str = "", total: int | None = None) -> Answer:

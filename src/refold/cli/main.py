@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "agentpedia": ("refold.cli.agentpedia", "Fold, check and explain the encyclopedia of bots."),
+    "devnet": ("refold.cli.devnet", "Run a local chain and indexer."),
     "metaid": ("refold.cli.metaid", "Read transactions and check who wrote a pin."),
     "settings": ("refold.cli.settings", "Print every setting with its source."),
 }

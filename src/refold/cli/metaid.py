@@ -1,4 +1,4 @@
-"""`refold metaid`: the chain side, without a network."""
+"""`refold metaid`: transactions, authors, and what indexers list."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import click
 import msgspec
 
 from refold.cli.output import format_option, print_json, print_line, read_input
+from refold.cli.walk import walk
 from refold.kernel.errors import Exit, InputError, one_line
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 @click.group("metaid")
 def group() -> None:
-    """Read transactions and check who wrote a pin."""
+    """Read transactions, check who wrote a pin, walk indexers."""
+
+
+group.add_command(walk)
 
 
 @group.group()

@@ -169,11 +169,8 @@ def join_url(base: Url, reference: str) -> Url:
         return parse_url(reference)
     if reference.startswith("//"):
         return parse_url(f"{base.scheme}:{reference}")
-    try:
-        target = urljoin(base.target, reference)
-    except ValueError:  # a base path such as //[
-        raise _invalid("it cannot be joined to its base", "give the whole URL") from None
-    return parse_url(base.origin + target)
+    # Joined to the whole base: urljoin("/../", ".evil") is ".evil", the end of another host.
+    return parse_url(urljoin(str(base), reference))
 
 
 def parse_address(text: str) -> Address | None:

@@ -39,10 +39,10 @@ Generation = Literal["v1", "v2"]
 
 MAX_SIZE = 100
 """Rows a page: what is above is taken as 20 without a word."""
-ATTEMPTS = 3
-"""Times that an unreadable answer is asked for; the transport retries its own troubles itself."""
+ATTEMPTS = 4
+"""Times that an unreadable answer is asked for, as the transport does in its own troubles."""
 RETRY_SECONDS = 0.5
-"""Before the second attempt; twice as long before the third."""
+"""Before the second attempt; twice as long before each further one."""
 
 _HEADERS: Mapping[str, str] = MappingProxyType(
     {"Accept": "application/json", "Cache-Control": "no-cache"}  # coverage spec §5.5 R-2
@@ -86,7 +86,7 @@ class _Api(NamedTuple):
 
 
 # Proxies of old deployments know the routes without /api alone (facts: metaid §6, 34).
-_APIS = (_Api("v2", "/api"), _Api("v2", ""), _Api("v1", "/api"))
+_APIS = (_Api("v2", "/api"), _Api("v2", ""), _Api("v1", "/api"), _Api("v1", ""))
 _decode_health = msgspec.json.Decoder(Health).decode
 
 
@@ -111,13 +111,14 @@ class ManClient:
         self._shown = parse_url(self.base).shown.rstrip("/")
         self._apis = tuple(api for api in _APIS if generation in {None, api.generation})
         self._api: _Api | None = None
+        self._generation = generation
         self._attempts = attempts
         self._sleep = sleep
 
     @property
     def generation(self) -> Generation | None:
         """The generation of the indexer, None as long as it is not known."""
-        return self._apis[0].generation if len(self._apis) == 1 else self._api and self._api[0]
+        return self._generation if self._api is None else self._api.generation
 
     def page(self, path: str, cursor: str = "", *, size: int = MAX_SIZE) -> ListPage:
         """Give a page of the pins at `path`, the newest first: the first page without a cursor.
@@ -234,11 +235,11 @@ class ManClient:
         page = ask(number, size)
         following = str(number + 1) if page.listed else ""
         hidden = sum(map(is_mempool, page.rows))
-        if hidden:
-            again = _page_over(number * size - hidden, number * size)
-            pushed_off = ask(*again) if again else page
-            page.rows.extend(pushed_off.rows if again else ())
-            page.broken.extend(pushed_off.broken if again else ())
+        again = _page_over(number * size - hidden, number * size) if hidden else None
+        if again is not None:
+            pushed_off = ask(*again)
+            page.rows.extend(pushed_off.rows)
+            page.broken.extend(pushed_off.broken)
             hidden = sum(map(is_mempool, pushed_off.rows))
         return msgspec.structs.replace(page, next_cursor=following, hidden=hidden)
 
@@ -272,7 +273,7 @@ class ManClient:
 
 
 def _page_over(start: int, end: int) -> tuple[int, int] | None:
-    """Give number and size of the smallest page, not the first, that holds rows `start` to `end`."""
+    """Give number and size of the smallest page after the first with all rows `start` to `end`."""
     for size in range(end - start, start + 1):
         before = start // size
         if (before + 1) * size >= end:

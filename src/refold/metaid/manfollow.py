@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from refold.kernel.errors import RefoldError
-from refold.metaid.man import ManClient
+from refold.metaid.man import MAX_SIZE, ManClient
 from refold.metaid.manbodies import Bodies, Missing
 from refold.metaid.manoverlap import Changes, Known, Move, Overlap, Place, place_of
 from refold.metaid.manreport import WalkReport
@@ -59,6 +59,7 @@ class Follow:
         floor: int,
         *,
         bodies: Bodies | None = None,
+        size: int = MAX_SIZE,
         holds: Callable[[Row], bool] | None = None,
         limits: Limits | None = None,
         heights: bool = True,
@@ -72,6 +73,7 @@ class Follow:
             man,
             path,
             bodies=bodies,
+            size=size,
             holds=holds or (lambda row: known(row.id) is not None),
             limits=limits,
             heights=heights,
@@ -79,7 +81,8 @@ class Follow:
 
     def __iter__(self) -> Iterator[WalkedPage]:
         for page in self._walk:
-            if self._overlap.page([row for row in page.answer.rows if row.path == self._walk.path]):
+            rows = [row for row in page.answer.rows if row.path == self._walk.path]
+            if self._overlap.page(rows) and not page.answer.broken:
                 self._is_covered = True
                 self._walk.stop()
             yield page

@@ -40,6 +40,9 @@ class Merge:
     def __len__(self) -> int:
         return len(self._seen)
 
+    def __contains__(self, pin_id: object) -> bool:
+        return pin_id in self._seen
+
     @property
     def confirmed(self) -> int:
         """How many of the pins stand in a block."""
@@ -69,21 +72,28 @@ class Merge:
         self._move(row.id, seen, place)
         return True
 
-    def pin(self, pin: Pin) -> bool:
-        """Take a pin that was read; tell whether the caller needs it."""
+    def pin(self, pin: Pin) -> Pin | None:
+        """Take a pin that was read; give it as the caller needs it, None where he does not.
+
+        What was read later may say another place than the row did: that one counts, as above.
+        """
         if pin.path != self._path:
             self._notes.note("other-path", pin.id)
-            return False
+            return None
         place = Place(pin.height, 0 if pin.height is None else pin.tx_index)
         seen = self._seen.setdefault(pin.id, _Seen(place))
-        if seen.place != place:  # the detail, which is read later, says another one
+        if place.height is None and seen.place.height is not None:
+            place = seen.place
+            pin = msgspec.structs.replace(pin, height=place.height, tx_index=place.tx_index)
+        if seen.place != place:
             self._move(pin.id, seen, place)
-        if seen.print not in {None, _print(pin)}:
+        print_of_pin = _print(pin)
+        if seen.print not in {None, print_of_pin}:
             self._differs(pin.id, place)
-            return False
-        seen.print = _print(pin)
+            return None
+        seen.print = print_of_pin
         self.missing.pop(pin.id, None)
-        return True
+        return pin
 
     def miss(self, missing: Missing) -> None:
         """Take a pin that could not be read."""

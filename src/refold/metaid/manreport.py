@@ -47,7 +47,6 @@ ANOMALIES: Mapping[str, str] = MappingProxyType(
         "confirmed-meanwhile": "a pin seen in the mempool and then in a block",
         "moved": "a pin seen at one place and then at another",
         "copies-differ": "two copies of a pin differ in what no event can change",
-        "first-body-doubtful": "a first body that only the indexer vouches for",
         "row-unreadable": "an entry that is no row of a pin",
         "other-path": "a row of another path, passed over",
         "rows-hidden": "confirmed rows that an indexer of the first generation left out",
@@ -63,7 +62,8 @@ ANOMALIES: Mapping[str, str] = MappingProxyType(
 )
 """What a walk counts. A total is a stale statistic of the indexer: a sign, never a target."""
 
-_ENDS = frozenset({"exhausted", "cursor-end"})
+ENDS = frozenset({"exhausted", "cursor-end"})
+"""Reasons that say that the list was read to its end."""
 _LOSSES = frozenset({"copies-differ", "rows-hidden"})
 
 
@@ -108,7 +108,8 @@ class WalkReport(msgspec.Struct, frozen=True, rename="camel"):
 
     `rows` counts the entries of all pages. `pins` are distinct, at the place where they were seen
     last: `confirmed` or `mempool`; `held` of them the caller had already. `missing` are listed but
-    could not be read, `broken` not even named. `heights` are what the indexer had come to before
+    could not be read, `broken` not even named, `doubtful` given with a first body that nobody but
+    the indexer vouches for. `heights` are what the indexer had come to before
     the first page and after the last one, None where it does not say: pins above the first may be
     missing. `first_total` and `last_total` are its stale word. `requests` and `bytes` are all that
     went through the transport meanwhile.
@@ -132,12 +133,13 @@ class WalkReport(msgspec.Struct, frozen=True, rename="camel"):
     last_total: int | None
     missing: tuple[Missing, ...]
     broken: tuple[BrokenRow, ...]
+    doubtful: tuple[str, ...]
     anomalies: tuple[Anomaly, ...]
 
     @property
     def is_ended(self) -> bool:
         """Whether the walk came to the end of the list."""
-        return self.end.reason in _ENDS
+        return self.end.reason in ENDS
 
     @property
     def is_complete(self) -> bool:

@@ -19,7 +19,7 @@ from refold.kernel.errors import RefoldError, SourceError
 from refold.metaid.man import MAX_SIZE, ManClient
 from refold.metaid.manbodies import Bodies, Missing
 from refold.metaid.manmerge import Merge
-from refold.metaid.manreport import MAX_BARREN_PAGES, End, EndReason, Notes, WalkReport
+from refold.metaid.manreport import ENDS, MAX_BARREN_PAGES, End, EndReason, Notes, WalkReport
 from refold.metaid.manrows import BrokenRow, ListPage
 from refold.metaid.pin import Pin, Row
 
@@ -146,12 +146,16 @@ class Walk:
             last_total=self._last.total if self._last else None,
             missing=tuple(self._merge.missing.values()),
             broken=tuple(self._broken),
+            doubtful=tuple(sorted(filter(self._merge.__contains__, self._bodies.doubtful))),
             anomalies=self._notes.listed(),
         )
 
     def _take(self, answer: ListPage, cursor: str) -> WalkedPage:
         """Merge a page into what is known; read the pins that it takes."""
         self._pages += 1
+        if self._last is not None and answer.body == self._last.body:  # asked again, and the same
+            self._barren += 1
+            return WalkedPage(self._pages, cursor, answer, (), ())
         self._rows += answer.listed
         self._note_page(answer, cursor)
         known = len(self._merge)
@@ -161,8 +165,8 @@ class Walk:
             if isinstance(read, Missing):
                 self._merge.miss(read)
                 missing.append(read)
-            elif self._merge.pin(read):
-                pins.append(read)
+            elif (pin := self._merge.pin(read)) is not None:
+                pins.append(pin)
         self._barren = 0 if len(self._merge) > known else self._barren + 1
         self._last = answer
         return WalkedPage(self._pages, cursor, answer, tuple(pins), tuple(missing))
@@ -178,14 +182,11 @@ class Walk:
             else:
                 self._broken.append(entry)
         yield from (pin for _, pin in whole if pin is not None)
-        doubtful = set(self._bodies.doubtful)
         if len(lacking) > 1 and self._parallel > 1:
             with ThreadPoolExecutor(self._parallel) as pool:
                 yield from pool.map(self._bodies.fetch, *zip(*lacking, strict=True))
         else:
             yield from (self._bodies.fetch(*pair) for pair in lacking)
-        for pin_id in sorted(self._bodies.doubtful - doubtful):
-            self._notes.note("first-body-doubtful", pin_id)
 
     def _end_at(self, answer: ListPage, asked: set[str]) -> EndReason | None:
         """Tell why the list ends at a page, None when it goes on."""
@@ -231,7 +232,7 @@ class Walk:
 
     def _finish(self, reason: EndReason, cursor: str, error: RefoldError | None = None) -> None:
         total = self._last.total if self._last else None
-        if reason == "exhausted" and total is not None and total > self._merge.confirmed:
+        if reason in ENDS and total is not None and total > self._merge.confirmed:
             self._notes.note("total-above", str(total), total - self._merge.confirmed)
         code, message = (error.code, error.message) if error else ("", "")
         self.end = End(reason, cursor, code, message)

@@ -6,8 +6,7 @@ from hashlib import sha256
 
 import msgspec
 
-from refold.metaid.address import Address
-from refold.metaid.globalmetaid import encode_globalmetaid
+from refold.metaid.wallet import Key
 
 EN = ("en",)
 ZH = ("zh",)
@@ -79,16 +78,19 @@ OUTSIDERS = ("Stowaway", "Copycat Coin", "Mirror", "Mute Swan", "Lonely Buoy")
 
 BOTS = {bot.name: bot for bot in (*FOUNDERS, *NEWCOMERS)}
 
-KEY_HASH_BYTES = 20
-
-_IDS = {
-    name: encode_globalmetaid(Address("p2pkh", sha256(name.encode()).digest()[:KEY_HASH_BYTES]))
-    for name in (*BOTS, *OUTSIDERS)
+_KEYS = {
+    name: Key(sha256(b"refold demo " + name.encode()).digest()) for name in (*BOTS, *OUTSIDERS)
 }
+_IDS = {name: key.globalmetaid for name, key in _KEYS.items()}
+
+
+def key_of(name: str) -> Key:
+    """Give the throw-away key of a bot: anybody can make it from the name."""
+    return _KEYS[name]
 
 
 def id_of(name: str) -> str:
-    """Give the globalMetaId of a bot: of a key hash that its name stands in for."""
+    """Give the globalMetaId of a bot."""
     return _IDS[name]
 
 

@@ -14,7 +14,7 @@ from refold.agentpedia.demo import (
     scenes_wars,
 )
 from refold.agentpedia.demo.logs import keep_log, night_log, tide_log, tide_log_zh
-from refold.agentpedia.demo.world import World
+from refold.agentpedia.demo.world import Stage, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,9 +65,9 @@ SCENES: tuple[Callable[[World], Scene], ...] = (
 )
 
 
-def tell(seed: int) -> World:
+def tell(seed: int, stage: Stage | None = None) -> World:
     """Tell the whole story; give the world with its events and its fold at the end."""
-    world = World(seed)
+    world = World(seed, stage)
     aside = [key for key, article in world.articles.items() if article.topic == "side"]
     world.reserved.update(aside)
     logs = (

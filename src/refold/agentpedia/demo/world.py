@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from hashlib import sha256
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -45,11 +45,25 @@ DAYS = 60
 """Days of the story, from the genesis to the tip."""
 
 
-class World:
-    """The chain and the wiki while the story is told; `height` is the block now filled."""
+class Stage(Protocol):
+    """Where pins are put: it gives them their ids."""
 
-    def __init__(self, seed: int) -> None:
+    def put(self, name: str, path: str, payload: Payload, height: int | None) -> tuple[str, int]:
+        """Put a pin of a bot into the block of a height, None for the mempool; heights never fall.
+
+        Gives pin id and index in the block.
+        """
+
+
+class World:
+    """The chain and the wiki while the story is told; `height` is the block now filled.
+
+    Without a `stage` the pins have made-up ids.
+    """
+
+    def __init__(self, seed: int, stage: Stage | None = None) -> None:
         self.dice = Dice(seed)
+        self._stage = stage or _Paper(seed)
         self.fold = Fold(PRD)
         self.events: list[Event] = []
         self.height = GENESIS_HEIGHT - EVE
@@ -59,7 +73,6 @@ class World:
         self.reserved: set[str] = set()
         self._seed = seed
         self._drafts: dict[str, Draft] = {}
-        self._tx_index = 0
         self._agenda: list[tuple[int, int, Scene]] = []
         self._wakes = 0
 
@@ -94,9 +107,7 @@ class World:
                 self._wake(scene, wake)
 
     def _move_to(self, height: int) -> None:
-        if height > self.height:
-            self.height = height
-            self._tx_index = 0
+        self.height = max(self.height, height)
         self.fold.advance(height)  # so that a scene sees what has expired by now
 
     # pins
@@ -107,8 +118,8 @@ class World:
         `refused` is the reason for which the story wants it refused, "" when it is to be applied.
         Raises `RuntimeError` when the fold sees it otherwise: a defect of the story.
         """
-        self._tx_index += self.dice.between(1, 7)
-        event = Event(self.next_pin(), path, self.height, self._tx_index, id_of(name), payload)
+        pin, tx_index = self._stage.put(name, path, payload, self.height)
+        event = Event(pin, path, self.height, tx_index, id_of(name), payload)
         kind = path.removeprefix(PREFIX)
         fault = check_payload(kind, payload) if path in PATHS else None
         refusal = self.fold.apply(event, fault)
@@ -124,15 +135,12 @@ class World:
 
     def pin_unmined(self, name: str, path: str, payload: Payload) -> None:
         """Leave a pin in the mempool."""
-        self.events.append(Event(self.next_pin(), path, MEMPOOL, 0, id_of(name), payload))
-
-    def next_pin(self) -> str:
-        """Give the id that the next pin will have."""
-        return self.number("pin", len(self.events)) + "i0"
+        pin, _ = self._stage.put(name, path, payload, None)
+        self.events.append(Event(pin, path, MEMPOOL, 0, id_of(name), payload))
 
     def number(self, *words: object) -> str:
         """Give 64 hex digits made of the seed and some words: a transaction id, a nonce."""
-        return sha256(" ".join(map(str, ("refold demo", self._seed, *words))).encode()).hexdigest()
+        return made_up(self._seed, *words)
 
     # what the wiki looks like now
 
@@ -201,6 +209,29 @@ class World:
     def move_article(self, old: str, new: str) -> None:
         """Let an article go on under a new key, as a transfer-slug has made it."""
         self.articles[new] = msgspec.structs.replace(self.articles[old], slug=new.partition(":")[2])
+
+
+class _Paper:
+    """The stage of a story that is only written down."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._gaps = Dice(seed)
+        self._count = self._height = self._tx_index = 0
+
+    def put(self, _name: str, _path: str, _payload: Payload, height: int | None) -> tuple[str, int]:
+        """Give the next made-up id, and an index with room for other people's transactions."""
+        pin = made_up(self._seed, "pin", self._count) + "i0"
+        self._count += 1
+        if height != self._height:
+            self._height, self._tx_index = height or 0, 0
+        self._tx_index += self._gaps.between(1, 7)
+        return pin, self._tx_index
+
+
+def made_up(seed: int, *words: object) -> str:
+    """Give 64 hex digits made of a seed and some words."""
+    return sha256(" ".join(map(str, ("refold demo", seed, *words))).encode()).hexdigest()
 
 
 def name_of_version(version: str) -> str:

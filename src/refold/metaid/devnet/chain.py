@@ -43,11 +43,15 @@ _TIP = (
 _NOW = (
     select(
         BLOCKS.c.height,
+        BLOCKS.c.hash,
         BLOCKS.c.time,
-        TXS.c.arrival,
+        select(TXS.c.arrival)
+        .where(TXS.c.height == BLOCKS.c.height, TXS.c.position == 0)
+        .correlate(BLOCKS)
+        .scalar_subquery()
+        .label("arrival"),
         select(func.max(TXS.c.arrival)).scalar_subquery().label("last"),
     )
-    .join(TXS, (TXS.c.height == BLOCKS.c.height) & (TXS.c.position == 0))
     .order_by(BLOCKS.c.height.desc())
     .limit(1)
 )
@@ -59,8 +63,8 @@ _PLACE = (
 _OUTPUT = select(OUTPUTS.c.value, OUTPUTS.c.script).where(
     OUTPUTS.c.txid == bindparam("id"), OUTPUTS.c.index == bindparam("at")
 )
-_LAST_ARRIVAL = select(func.coalesce(func.max(TXS.c.arrival), 0))
-_FEES = select(func.coalesce(func.sum(TXS.c.fee), 0))
+_FEES = select(func.coalesce(func.sum(TXS.c.fee), 0)).where(TXS.c.height == bindparam("at"))
+_ADD_BLOCK = insert(BLOCKS)
 
 
 class BlockInfo(msgspec.Struct, frozen=True, rename="camel"):
@@ -73,15 +77,21 @@ class BlockInfo(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """Where the chain stands: its height, the time of its last block, what has come since.
+    """Where the chain stands: height, hash and time of its last block, what has come since.
 
     `arrival` is the number of the last transaction of all, `since` how many came after the block.
     """
 
     height: int
+    hash: str
     time: int
     arrival: int
     since: int
+
+
+def before_all(height: int, time: int) -> Moment:
+    """Give what the first block, of this height and time, stands on."""
+    return Moment(height - 1, NO_BLOCK, time, 0, 0)
 
 
 def tip(connection: Connection) -> BlockInfo:
@@ -93,7 +103,7 @@ def tip(connection: Connection) -> BlockInfo:
 def moment(connection: Connection) -> Moment:
     """Give where the chain stands."""
     row = connection.execute(_NOW).one()
-    return Moment(row.height, row.time, row.last, row.last - row.arrival)
+    return Moment(row.height, row.hash, row.time, row.last, row.last - row.arrival)
 
 
 def time_at(connection: Connection, height: int) -> int:
@@ -109,30 +119,27 @@ def base_height(connection: Connection) -> int:
 
 
 def connect(
-    connection: Connection, height: int, time: int, txids: list[str], *, pays: bytes, branch: str
+    connection: Connection, on: Moment, time: int, txids: list[str], *, pays: bytes, branch: str
 ) -> BlockInfo:
-    """Put waiting transactions, parents first, into a new block on the tip.
+    """Put waiting transactions, parents first, into a new block on the tip, which `on` tells.
 
     The coinbase pays to the script `pays`; `branch` tells apart blocks of one height.
     """
-    before = connection.execute(_TIP).first()
-    previous = NO_BLOCK if before is None else before.hash
-    rows = [
-        {"id": txid, "at_height": height, "at_position": position}
-        for position, txid in enumerate(txids, start=1)
-    ]
-    fees = 0
-    if rows:
+    height, fees = on.height + 1, 0
+    if txids:
+        rows = [
+            {"id": txid, "at_height": height, "at_position": position}
+            for position, txid in enumerate(txids, start=1)
+        ]
         connection.execute(_PLACE, rows)
-        fees = connection.execute(_FEES.where(TXS.c.height == height)).scalar_one()
-    reward = fees + (ENDOWMENT if before is None else SUBSIDY)
-    arrival = connection.execute(_LAST_ARRIVAL).scalar_one() + 1
-    coinbase = _coinbase(height, branch, Output(reward, pays), arrival)
+        fees = connection.execute(_FEES, {"at": height}).scalar_one()
+    reward = fees + (ENDOWMENT if on.hash == NO_BLOCK else SUBSIDY)
+    coinbase = _coinbase(height, branch, Output(reward, pays), on.arrival + 1)
     mempool.add(connection, coinbase, seen=time, place=(height, 0))
-    header = _header(previous, merkle_root([coinbase.txid, *txids]), time)
+    header = _header(on.hash, merkle_root([coinbase.txid, *txids]), time)
     name = double_sha256(header)[::-1].hex()
     row = {"height": height, "hash": name, "time": time, "header": header}
-    connection.execute(insert(BLOCKS), row)
+    connection.execute(_ADD_BLOCK, row)
     return BlockInfo(height, name, time, 1 + len(txids))
 
 

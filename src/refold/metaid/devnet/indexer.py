@@ -61,7 +61,7 @@ def key_of(path_hash: str, time: int, height: int, pin_id: str) -> str:
 def height_of(connection: Connection) -> int:
     """Give the height of the last block that the indexer has read, or jumped over."""
     stored = get_meta(connection, "index_height")
-    return chain.base_height(connection) if stored is None else int(stored)
+    return int(stored or 0)
 
 
 def saw(connection: Connection, accepted: Accepted, time: int, quirks: Quirks) -> None:
@@ -76,11 +76,10 @@ def saw(connection: Connection, accepted: Accepted, time: int, quirks: Quirks) -
     _add(connection, record, height=_MEMPOOL, place=place, time=time, seen=time)
 
 
-def follow(connection: Connection, quirks: Quirks) -> None:
-    """Read the blocks that have come since, unless stuck."""
+def follow(connection: Connection, top: int, quirks: Quirks) -> None:
+    """Read the blocks that have come since, up to the tip at `top`, unless stuck."""
     if quirks.stuck:
         return
-    top = chain.moment(connection).height
     last = height_of(connection)
     for height, time in connection.execute(_FULL, {"above": last}).all():
         if not quirks.skip_every or height % quirks.skip_every:
@@ -161,11 +160,11 @@ def _listed(
     }
 
 
-def follow_reorg(connection: Connection, fork: int, now: int, quirks: Quirks) -> None:
+def follow_reorg(connection: Connection, fork: int, top: int, now: int, quirks: Quirks) -> None:
     """Go over to the branch that the chain has taken above `fork`, unless a quirk forbids it."""
     if not quirks.ignores_reorgs:
         _roll_back(connection, fork)
-    follow(connection, quirks)
+    follow(connection, top, quirks)
     if not quirks.ignores_reorgs:
         _see_again(connection, now, quirks)
 
@@ -203,7 +202,7 @@ def rebuild(connection: Connection, quirks: Quirks) -> None:
     connection.execute(delete(LISTING))
     connection.execute(delete(PINS))
     put_meta(connection, "index_height", str(chain.base_height(connection)))
-    follow(connection, quirks)
+    follow(connection, chain.moment(connection).height, quirks)
     if quirks.stuck or quirks.mempool_unseen:
         return
     waiting = select(TXS.c.txid, TXS.c.raw, TXS.c.seen, TXS.c.arrival)

@@ -1,6 +1,6 @@
 """Pages of pins: along the chain, or down the index keys as the real indexers run (§3.4)."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -73,7 +73,7 @@ def _position(query: Query, quirks: Quirks) -> str:
     if quirks.raw_cursor:
         return query.cursor.removeprefix(f"{query.owner_metaid}&")
     try:
-        return urlsafe_b64decode(query.cursor).decode()
+        return b64decode(query.cursor, altchars=b"-_", validate=True).decode()
     except (Base64Error, ValueError) as error:
         raise InputError("cursor-form", "no page gave this cursor", "begin again") from error
 

@@ -11,6 +11,7 @@ Methods may be called from several threads; they take turns. Every change is one
 file, so a process may be killed at any time.
 """
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Literal
@@ -27,7 +28,7 @@ FUNDS = 10_000_000
 """Satoshi that a key is given when it has to write and has too little: thousands of pins."""
 
 Operation = Literal["create", "modify", "revoke"]
-Payload = bytes | dict[str, object]
+Payload = bytes | Mapping[str, object]
 """Bytes as they are, or what becomes JSON."""
 
 _PIN_BYTES = 1_000

@@ -67,9 +67,9 @@ def reorganise(
     kept = {h: [txid for txid in txids[1:] if txid not in out] for h, txids in groups.items()}
     layout = _layout(kept, fork, len(times), plan.shift)
     new = []
-    for (height, txids), time in zip(layout.items(), times, strict=True):
-        ordered = _ordered(connection, txids, plan.order, branch)
-        block = chain.connect(connection, height, time, ordered, pays=pays, branch=branch)
+    for txids, time in zip(layout.values(), times, strict=True):
+        ordered, on = _ordered(connection, txids, plan.order, branch), chain.moment(connection)
+        block = chain.connect(connection, on, time, ordered, pays=pays, branch=branch)
         new.append(block.hash)
     mempool.measure_depths(connection)
     gone = tuple(txid for txid in lost if txid not in coinbases)

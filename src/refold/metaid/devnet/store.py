@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Final
 
-from sqlalchemy import Connection, Engine, StaticPool, create_engine, event, select
+from sqlalchemy import Connection, Engine, StaticPool, bindparam, create_engine, event, select
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -30,6 +30,11 @@ _PRAGMAS = (
     "synchronous=NORMAL",
     "cache_size=-65536",
     "temp_store=MEMORY",
+)
+_GET_META = select(META.c.value).where(META.c.name == bindparam("wanted"))
+_PUT_META = insert(META)
+_PUT_META = _PUT_META.on_conflict_do_update(
+    index_elements=["name"], set_={"value": _PUT_META.excluded.value}
 )
 
 
@@ -65,14 +70,14 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """Give the connection in a transaction, or in a savepoint of the one that is open.
+        """Give the connection in a transaction, or inside the one that is open.
 
-        Commits at the end, rolls back on an exception. Other threads wait.
+        Commits at the end of the outermost, rolls back on an exception. Other threads wait. Who
+        catches an exception inside must know that nothing was written before it.
         """
         with self._lock:
             if self._connection.in_transaction():
-                with self._connection.begin_nested():
-                    yield self._connection
+                yield self._connection
             else:
                 with self._connection.begin():
                     yield self._connection
@@ -86,14 +91,13 @@ class Store:
 
 def get_meta(connection: Connection, name: str) -> str | None:
     """Give a value that `put_meta` stored, None for none."""
-    value: str | None = connection.scalar(select(META.c.value).where(META.c.name == name))
+    value: str | None = connection.scalar(_GET_META, {"wanted": name})
     return value
 
 
 def put_meta(connection: Connection, name: str, value: str) -> None:
     """Store a value under a name."""
-    change = insert(META).values(name=name, value=value)
-    connection.execute(change.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
+    connection.execute(_PUT_META, {"name": name, "value": value})
 
 
 def _engine(path: Path | None) -> Engine:
