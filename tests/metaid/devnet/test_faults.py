@@ -83,7 +83,7 @@ def test_wrong_json_comes_in_several_shapes(client: Client) -> None:
     for _ in range(60):
         content = client.http.get(ROUTE).content
         try:
-            shapes[json.dumps(json.loads(content))[:30]] += 1
+            shapes[json.dumps(json.loads(content))] += 1
         except ValueError:
             shapes["cut"] += 1
     assert len(shapes) == 6
@@ -99,15 +99,12 @@ def test_wrong_json_leaves_other_content_alone(client: Client) -> None:
 
 def test_a_cut_body_says_its_whole_length(client: Client) -> None:
     client.net.faults(truncate=1)
-    whole = len(client.net.pins()) > 0
+    got: list[bytes] = []
     with client.http.stream("GET", ROUTE) as answer:
         length = int(answer.headers["content-length"])
-        got = b""
         with pytest.raises(httpx2.RemoteProtocolError):
-            for chunk in answer.iter_raw():
-                got += chunk
-    assert whole
-    assert len(got) == length // 2 > 0
+            got.extend(answer.iter_raw(chunk_size=64))
+    assert 0 < len(b"".join(got)) <= length // 2
     assert len(client.http.get(ROUTE).content) == length
 
 

@@ -131,8 +131,10 @@ def test_digests_in_an_index_are_compared_with_nothing(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"{", b"[]", b"null", b'{"chunkList":1}', b'{"chunkList":[{}],"fileSize":1}']
-    + [b'{"chunkList":[],"fileSize":"many"}', b'{"chunkList":[],"fileSize":1e999}'],
+    [
+        *(b"", b"{", b"[]", b"null", b'{"chunkList":1}', b'{"chunkList":[{}],"fileSize":1}'),
+        *(b'{"chunkList":[],"fileSize":"many"}', b'{"chunkList":[],"fileSize":1e999}'),
+    ],
 )
 def test_an_index_that_says_nothing_is_no_file(client: Client, body: bytes) -> None:
     alice = client.net.key("alice")
