@@ -29,10 +29,10 @@ def sample(name: str) -> Any:
 class Client:
     """Asks a served chain, without any of the care that a real client takes."""
 
-    def __init__(self, net: Devnet, url: str) -> None:
+    def __init__(self, net: Devnet, url: str, http: httpx2.Client | None = None) -> None:
         self.net = net
         self.url = url
-        self.http = httpx2.Client(base_url=url, trust_env=False, timeout=20)
+        self.http = http or httpx2.Client(base_url=url, trust_env=False, timeout=20)
 
     def get(self, route: str, **query: Any) -> Any:
         """Give the JSON of an answer, whatever its status."""

@@ -2,9 +2,12 @@
 
 import base64
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from threading import Event
 from typing import Any
 
+import httpx2
 import pytest
 
 from metaid.devnet.served import LOG, NOTE, Client, Row, ids_of, sample, served, write
@@ -304,3 +307,26 @@ def test_versions_of_a_pin_that_nobody_changed(client: Client) -> None:
     zero = sample("pin_not_found")["production_man_http_200"]["data"]
     assert client.data(f"/api/pin/ver/{pin.id}/last") == zero
     assert client.data(f"/api/pin/ver/{'0' * 64}i0/0") == zero
+
+
+def test_many_may_read_while_one_writes() -> None:
+    with served(base_height=1) as client, ThreadPoolExecutor(4) as pool:
+        stop = Event()
+
+        def read() -> int:
+            walks = 0
+            while not stop.is_set() or not walks:
+                with httpx2.Client(base_url=client.url, trust_env=False) as http:
+                    other = Client(client.net, client.url, http)
+                    found = other.ids(size=9)
+                assert len(found) == len(set(found))
+                walks += 1
+            return walks
+
+        readers = [pool.submit(read) for _ in range(4)]
+        for block in range(12):
+            write(client.net, 5, key="ab"[block % 2])
+            client.net.mine()
+        stop.set()
+        assert all(reader.result() for reader in readers)
+        assert client.ids(size=9) == ids_of(client.net.pins())

@@ -1,5 +1,7 @@
 """What indexers take bytes for: a small part of the sniffing that Go's HTTP library does."""
 
+import re
+
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -10,7 +12,7 @@ _MAGIC = (
     (b"PK\x03\x04", "application/zip"),
 )
 _SNIFFED_BYTES = 512
-_TEXT_CONTROLS = frozenset(b"\t\n\x0c\r\x1b")
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 def detected_type(body: bytes) -> str:
@@ -19,6 +21,4 @@ def detected_type(body: bytes) -> str:
     for magic, name in _MAGIC:
         if head.startswith(magic):
             return name
-    if any(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in head):
-        return "application/octet-stream"
-    return "text/plain; charset=utf-8"
+    return "application/octet-stream" if _BINARY.search(head) else "text/plain; charset=utf-8"

@@ -20,9 +20,10 @@ from refold.metaid.tx import parse_tx
 
 FAR_FUTURE = 4_096_715_623
 """The time that some indexers give to unconfirmed pins (facts: metaid §3.4)."""
+UNMINED = "9999999999"
+"""What places in the mempool begin with: a height that no chain reaches, so they sort last."""
 
 _MEMPOOL = -1
-_NOT_YET = "9999999999"  # a height that no chain reaches, so that the mempool sorts last
 _ADD_PIN = insert(PINS)
 _ADD_KEYS = upsert(LISTING).on_conflict_do_nothing()
 _PLACE = (
@@ -72,7 +73,7 @@ def saw(connection: Connection, accepted: Accepted, time: int, quirks: Quirks) -
     if pin is None or unlisted_because(pin.envelope) is not None:
         return
     record = record_of(pin, accepted.spent)
-    place = f"{_NOT_YET}&{accepted.arrival:010d}"
+    place = f"{UNMINED}&{accepted.arrival:010d}"
     _add(connection, record, height=_MEMPOOL, place=place, time=time, seen=time)
 
 
@@ -176,7 +177,7 @@ def _roll_back(connection: Connection, fork: int) -> None:
     connection.execute(delete(PINS).where(PINS.c.id.in_(gone)))
     connection.execute(delete(LISTING).where(LISTING.c.height > fork))
     arrival = select(TXS.c.arrival).where(TXS.c.txid == PINS.c.txid).scalar_subquery()
-    place = func.printf(f"{_NOT_YET}&%010d", arrival)
+    place = func.printf(f"{UNMINED}&%010d", arrival)
     waits = {"height": _MEMPOOL, "place": place, "time": PINS.c.seen}
     connection.execute(update(PINS).where(PINS.c.height > fork).values(waits))
     put_meta(connection, "index_height", str(min(height_of(connection), fork)))

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, func, or_, select, tuple_
 
 from refold.kernel.errors import InputError
 from refold.metaid.devnet import indexer
@@ -33,7 +33,28 @@ class Page(msgspec.Struct, frozen=True):
     total: int
 
 
-def page_of(connection: Connection, query: Query, quirks: Quirks) -> Page:
+class Totals:
+    """Counts of lists, kept until anything changes: a walk asks for the same one on every page."""
+
+    def __init__(self) -> None:
+        self._changes = -1
+        self._counts: dict[tuple[str, str | None, int], int] = {}
+
+    def of(self, connection: Connection, query: Query, quirks: Quirks) -> int:
+        """Count the confirmed pins, those up to the last block at which they were counted."""
+        changes = connection.exec_driver_sql("SELECT total_changes()").scalar_one()
+        if changes != self._changes:
+            self._changes, self._counts = changes, {}
+        top = indexer.height_of(connection)
+        if quirks.total_lag:
+            top -= top % quirks.total_lag
+        key = (query.path, query.owner_metaid, top)
+        if key not in self._counts:
+            self._counts[key] = _count(connection, query, top, quirks)
+        return self._counts[key]
+
+
+def page_of(connection: Connection, query: Query, quirks: Quirks, totals: Totals) -> Page:
     """Give a page. Raises `InputError` `cursor-form` for a cursor that no page gave.
 
     Cursors as raw index keys are checked against nothing: any text is one.
@@ -50,7 +71,7 @@ def page_of(connection: Connection, query: Query, quirks: Quirks) -> Page:
                 more = True
                 break
             chosen.setdefault(pin.record.id, pin)
-    total = _total(connection, query, quirks)
+    total = totals.of(connection, query, quirks)
     if not chosen:
         return Page((), "", total)
     last = next(reversed(chosen.values()))
@@ -109,7 +130,7 @@ def _scope(query: Query, quirks: Quirks) -> list[ColumnElement[bool]]:
     if query.owner_metaid is not None:
         conditions.append(PINS.c.owner_metaid == query.owner_metaid)
     if not quirks.mempool_rows:
-        conditions.append(PINS.c.height >= 0)
+        conditions.append(PINS.c.place < indexer.UNMINED)
     return conditions
 
 
@@ -136,13 +157,8 @@ def _down_the_keys(
             yield found_of(row, row.found_key)
 
 
-def _total(connection: Connection, query: Query, quirks: Quirks) -> int:
-    """Count the confirmed pins, those up to the last block at which they were counted."""
-    top = indexer.height_of(connection)
-    if quirks.total_lag:
-        top -= top % quirks.total_lag
-    scope = _scope(query, quirks)
-    counted = select(func.count()).where(and_(*scope), PINS.c.place < f"{top + 1:010d}")
+def _count(connection: Connection, query: Query, top: int, quirks: Quirks) -> int:
+    counted = select(func.count()).where(*_scope(query, quirks), PINS.c.place < f"{top + 1:010d}")
     return connection.execute(counted).scalar_one()
 
 

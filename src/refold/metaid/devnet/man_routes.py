@@ -86,7 +86,7 @@ def _list(request: AnyRequest, owner_metaid: str | None) -> Response[bytes]:
         try:
             size = size_of(request, quirks)
             query = Query(path, size, text_of(request, "cursor"), owner_metaid)
-            page = listing.page_of(connection, query, quirks)
+            page = listing.page_of(connection, query, quirks, node.totals)
         except InputError:
             return bad_parameter()
         view = View(quirks, base_url_of(request), links=owner_metaid is not None)

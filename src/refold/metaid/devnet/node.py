@@ -13,6 +13,7 @@ from refold.metaid.devnet import chain, indexer, mempool, purse, reorg
 from refold.metaid.devnet.chain import BlockInfo, Moment
 from refold.metaid.devnet.clock import Clock, SimulatedClock, simulated_start
 from refold.metaid.devnet.faults import FaultPlan, Faults, faults_of
+from refold.metaid.devnet.listing import Totals
 from refold.metaid.devnet.mempool import Accepted
 from refold.metaid.devnet.ordering import ORDERS, Order
 from refold.metaid.devnet.quirks import Profile, Quirks, changed
@@ -53,6 +54,8 @@ class Node:
         self._max_depth = max_depth
         self.plan = FaultPlan(Faults())
         """What goes wrong with the next requests."""
+        self.totals = Totals()
+        """Counts that the lists give as `total`."""
         base = None if base_height is None else str(base_height)
         try:
             with self._store.transaction() as connection:

@@ -1,5 +1,6 @@
 """Orders to a chain that another process serves: what the command line gives them through."""
 
+from collections.abc import Mapping
 from typing import Self
 
 import httpx2
@@ -46,11 +47,11 @@ class Remote:
         """Give the quirks in force, and all switches with their help."""
         return self._ask("GET", "quirks", None)
 
-    def order(self, verb: str, body: Json | None = None) -> Json:
+    def order(self, verb: str, body: Mapping[str, object] | None = None) -> Json:
         """Give an order: mine, reorg, quirks, faults, key, pin, rescan."""
         return self._ask("POST", verb, body or {})
 
-    def _ask(self, method: str, verb: str, body: Json | None) -> Json:
+    def _ask(self, method: str, verb: str, body: Mapping[str, object] | None) -> Json:
         try:
             answer = self._client.request(method, f"{_PREFIX}/{verb}", json=body)
         except httpx2.HTTPError as error:

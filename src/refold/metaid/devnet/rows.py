@@ -155,7 +155,10 @@ def cut_text(body: bytes, most: int, quirks: Quirks) -> str:
 
 def as_go_text(data: bytes) -> str:
     """Decode as a JSON writer of Go does: every byte that is no UTF-8 becomes U+FFFD."""
-    return _NOT_UTF8.sub("\ufffd", data.decode(errors="surrogateescape"))
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _NOT_UTF8.sub("\ufffd", data.decode(errors="surrogateescape"))
 
 
 def _rest(pin: Found, shows: Shown, view: View) -> Json:

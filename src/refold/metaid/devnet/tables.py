@@ -104,8 +104,8 @@ is about, through all modifies of modifies. `record` is a `refold.metaid.devnet.
 """
 Index("pins_by_alias", PINS.c.alias)
 Index("pins_by_place", PINS.c.place)
-Index("pins_by_path", PINS.c.path_hash, PINS.c.place)
-Index("pins_by_owner", PINS.c.path_hash, PINS.c.owner_metaid, PINS.c.place)
+Index("pins_by_path", PINS.c.path_hash, PINS.c.place, PINS.c.id)
+Index("pins_by_owner", PINS.c.path_hash, PINS.c.owner_metaid, PINS.c.place, PINS.c.id)
 Index("pins_by_root", PINS.c.root, PINS.c.place)
 
 LISTING = Table(

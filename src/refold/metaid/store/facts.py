@@ -92,11 +92,13 @@ class _Facts(Generic[Fact]):
     def due(self, now: int, limit: int) -> list[Fact]:
         when = self._table.c.next_try
         asked = select(*self._members).where(when <= now).order_by(when, self._table.c.pin)
-        return [self._kind(*row) for row in self._connection.execute(asked.limit(limit))]
+        rows = self._connection.execute(asked.limit(limit)).mappings()
+        return [self._kind(**row) for row in rows]
 
     def _held(self, pin_ids: list[str]) -> dict[str, Fact]:
         asked = select(*self._members).where(one_of(self._connection, self._table.c.pin, pin_ids))
-        return {row[0]: self._kind(*row) for row in self._connection.execute(asked)}
+        rows = self._connection.execute(asked).mappings()
+        return {row["pin"]: self._kind(**row) for row in rows}
 
 
 def _values(fact: ContentFact | StakeFact) -> dict[str, object]:
