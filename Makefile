@@ -26,6 +26,7 @@ types: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/fold.py $(BENCH)
+	$(BIN)/python benchmarks/man.py $(BENCH)
 
 setup: $(READY)
 

@@ -20,9 +20,9 @@ import httpx2
 from harness import Figure, arguments, median
 from refold.kernel.fetch import GuardedClient
 from refold.kernel.policy import FetchPolicy
-from refold.metaid.man import MAX_SIZE, ManClient
-from refold.metaid.manreport import WalkReport
-from refold.metaid.manwalk import Walk
+from refold.metaid.man.client import MAX_SIZE, ManClient
+from refold.metaid.man.report import WalkReport
+from refold.metaid.man.walk import Walk
 
 SAMPLE = Path(__file__).parents[1] / "tests/vectors/metaid/pin_detail.json"
 PATH = "/protocols/agentpedia/rev"

@@ -41,6 +41,7 @@ WORLD = {
     *("httpx", "httpx2", "sqlalchemy", "structlog"),
     *("refold.db", "refold.serving", "refold.kernel.fetch", "refold.metaid.man"),
     *("refold.metaid.metafile", "refold.metaid.store", "refold.metaid.sync"),
+    *("refold.metaid.fileserver", "refold.metaid.rawtx"),
     *("refold.metaid.devnet",),
 }
 """Clock, chance, files, processes and network."""

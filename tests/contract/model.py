@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 
 NOWHERE = Place(None, 0)

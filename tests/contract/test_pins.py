@@ -12,7 +12,7 @@ from contract.databases import wipe
 from contract.samples import REV, REVIEW, A, B, pin, pin_id
 from refold.db import Database
 from refold.kernel.canon import MAX_INTEGER
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store import (
     NOWHERE,

@@ -14,7 +14,7 @@ from contract.databases import wipe
 from contract.model import NOWHERE, Model
 from contract.samples import REVIEW, A, B, pin, pin_id
 from refold.db import Database
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store import Moved, Position, Store, Written, open_store, reading
 
@@ -195,13 +195,13 @@ def test_the_store_is_the_model(database_url: str, taken: list[Step]) -> None:
         patched.setattr(reading, "CHUNK_ROWS", 2)
         patched.setattr(reading, "BATCH", 3)
         model = Model()
-        database = Database.open(database_url)
+        database = Database.open(database_url, durability="normal")
         try:
             wipe(database)
             for step in taken:
                 if isinstance(step, Reopen):
                     database.close()
-                    database = Database.open(database_url)
+                    database = Database.open(database_url, durability="normal")
                 else:
                     model = take(database, model, step)
             with database.write() as connection:

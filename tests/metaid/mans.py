@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from refold.kernel.fetch import Fetched
-from refold.metaid.man import ManClient
+from refold.metaid.man.client import ManClient
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "man"
 BASE = "https://indexer.example.test"

@@ -28,8 +28,8 @@ from metaid.mans import (
 )
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import InputError, SourceError, UsageError
-from refold.metaid.man import ManClient, Transport, check_path
-from refold.metaid.manrows import ListPage
+from refold.metaid.man.client import ManClient, Transport, check_path
+from refold.metaid.man.rows import ListPage
 
 ID = pin_id(1)
 LIST = "/api/pin/path/list"

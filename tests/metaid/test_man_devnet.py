@@ -15,8 +15,8 @@ from metaid.worlds import PATH, World, populate, seen, settled, world
 from refold.metaid.devnet.faults import KINDS
 from refold.metaid.devnet.found import drawn
 from refold.metaid.devnet.quirks import PROFILE_NAMES, Quirks, switches
-from refold.metaid.manreport import WalkReport
-from refold.metaid.manwalk import Walk
+from refold.metaid.man.report import WalkReport
+from refold.metaid.man.walk import Walk
 from refold.metaid.pin import Pin
 
 CHANGED = (0, 1, 2, 3)

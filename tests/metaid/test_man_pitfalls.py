@@ -20,12 +20,12 @@ from refold.metaid.devnet import purse
 from refold.metaid.envelope import new_tuple, pin_script
 from refold.metaid.fileserver import FileServer
 from refold.metaid.globalmetaid import globalmetaid_of
-from refold.metaid.man import MAX_SIZE, ManClient
-from refold.metaid.manbodies import Bodies
-from refold.metaid.manfollow import Follow
-from refold.metaid.manoverlap import Place
-from refold.metaid.manreport import WalkReport
-from refold.metaid.manwalk import Walk
+from refold.metaid.man.bodies import Bodies
+from refold.metaid.man.client import MAX_SIZE, ManClient
+from refold.metaid.man.follow import Follow
+from refold.metaid.man.overlap import Place
+from refold.metaid.man.report import WalkReport
+from refold.metaid.man.walk import Walk
 from refold.metaid.metafile import Metafiles
 from refold.metaid.pin import REVOKED, Pin
 from refold.metaid.tx import MVC_VERSION, Input, Output, Tx, serialize_tx

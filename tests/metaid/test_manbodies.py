@@ -30,7 +30,7 @@ from metaid.mans import (
 from metaid.samples import REV, VICTIM, coin
 from refold.kernel.errors import SourceError
 from refold.metaid.envelope import new_tuple
-from refold.metaid.manbodies import MAX_MODIFIES, Bodies, Missing
+from refold.metaid.man.bodies import MAX_MODIFIES, Bodies, Missing
 from refold.metaid.pin import Pin, Row
 from refold.metaid.rawtx import RawTxs
 from refold.metaid.wallet import build_pin_tx

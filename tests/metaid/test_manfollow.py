@@ -11,9 +11,9 @@ from metaid.mans import HTML, Answer, Indexer, client, one, pin_id, row, transpo
 from metaid.worlds import PATH, World, place, populate, seen, settled, world
 from refold.metaid import manfollow
 from refold.metaid.devnet.quirks import PROFILE_NAMES
-from refold.metaid.manfollow import Follow, Followed
-from refold.metaid.manoverlap import Place
-from refold.metaid.manwalk import Limits, Walk
+from refold.metaid.man.follow import Follow, Followed
+from refold.metaid.man.overlap import Place
+from refold.metaid.man.walk import Limits, Walk
 from refold.metaid.pin import Pin
 
 WINDOW = 4

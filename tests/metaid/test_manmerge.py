@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metaid.mans import PATH, pin_id, row
-from refold.metaid.manbodies import Missing
-from refold.metaid.manmerge import Merge
-from refold.metaid.manreport import Notes
+from refold.metaid.man.bodies import Missing
+from refold.metaid.man.merge import Merge
+from refold.metaid.man.report import Notes
 from refold.metaid.pin import Pin, Row, pin_of_row
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metaid.mans import cut, pin_id, row
-from refold.metaid.manoverlap import Overlap, Place
+from refold.metaid.man.overlap import Overlap, Place
 from refold.metaid.pin import Row
 
 FLOOR = 100

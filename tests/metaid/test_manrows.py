@@ -11,7 +11,7 @@ from metaid import samples
 from metaid.mans import HTML, NO_PIN, PATH, load, one, page, pin_id, row, whole
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import SourceError
-from refold.metaid.manrows import NoRouteError, read_heights, read_page, read_pin
+from refold.metaid.man.rows import NoRouteError, read_heights, read_page, read_pin
 
 WHERE = "https://indexer.example.test/api"
 SAMPLE = samples.load("pins_path_list.json")

@@ -25,14 +25,14 @@ from metaid.mans import (
     whole,
 )
 from refold.kernel.errors import SourceError
-from refold.metaid.manreport import (
+from refold.metaid.man.report import (
     ANOMALIES,
     END_REASONS,
     MAX_BARREN_PAGES,
     Anomaly,
     WalkReport,
 )
-from refold.metaid.manwalk import Limits, Walk, WalkedPage
+from refold.metaid.man.walk import Limits, Walk, WalkedPage
 from refold.metaid.pin import Pin
 
 ROWS = [row(n, 1_000 - n) for n in range(10)]

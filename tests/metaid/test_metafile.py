@@ -31,8 +31,8 @@ from refold.metaid import metafile
 from refold.metaid.envelope import new_tuple
 from refold.metaid.fileindex import Index, parse_index
 from refold.metaid.fileserver import FileServer
-from refold.metaid.man import ManClient
-from refold.metaid.manbodies import Bodies
+from refold.metaid.man.bodies import Bodies
+from refold.metaid.man.client import ManClient
 from refold.metaid.metafile import (
     MAX_CHUNKED_BYTES,
     MAX_DIRECT_BYTES,

@@ -11,7 +11,7 @@ from metaid.worlds import World, world
 from refold.metaid.devnet.faults import KINDS
 from refold.metaid.devnet.quirks import PROFILE_NAMES
 from refold.metaid.fileserver import FileServer
-from refold.metaid.manbodies import Bodies
+from refold.metaid.man.bodies import Bodies
 from refold.metaid.metafile import ContentFact, Metafiles
 
 NOISE = random.Random(5).randbytes(5_000)

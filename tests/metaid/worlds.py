@@ -10,11 +10,11 @@ from refold.kernel.addresses import LOOPBACK
 from refold.kernel.fetch import GuardedClient
 from refold.kernel.policy import FetchPolicy
 from refold.metaid.devnet.net import Devnet
-from refold.metaid.man import ManClient
-from refold.metaid.manbodies import Bodies
-from refold.metaid.manoverlap import Place
-from refold.metaid.manreport import WalkReport
-from refold.metaid.manwalk import Walk
+from refold.metaid.man.bodies import Bodies
+from refold.metaid.man.client import ManClient
+from refold.metaid.man.overlap import Place
+from refold.metaid.man.report import WalkReport
+from refold.metaid.man.walk import Walk
 from refold.metaid.pin import Pin
 from refold.metaid.rawtx import RawTxs
 

@@ -1,4 +1,4 @@
-# ruff: noqa: T201 - a script that prints
+
 """Counts what the random streams reach: `python tests/reference/reached.py [N]`.
 
 Folds the streams of N seeds under both profiles with the naive fold and prints how often each

@@ -98,7 +98,7 @@ def _walk(url: str, paths: Sequence[str]) -> list[bytes]:
     from refold.kernel.addresses import LOOPBACK
     from refold.kernel.fetch import GuardedClient
     from refold.kernel.policy import FetchPolicy
-    from refold.metaid.man import ManClient
+    from refold.metaid.man.client import ManClient
 
     lines: list[bytes] = []
     with GuardedClient(FetchPolicy(allowed_networks=LOOPBACK)) as transport:

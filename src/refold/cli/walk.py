@@ -10,8 +10,8 @@ import click
 from refold.kernel.errors import Exit, one_line
 
 if TYPE_CHECKING:
-    from refold.metaid.man import ManClient
-    from refold.metaid.manreport import WalkReport
+    from refold.metaid.man.client import ManClient
+    from refold.metaid.man.report import WalkReport
 
 
 @click.command()
@@ -32,7 +32,7 @@ def walk(url: str, paths: tuple[str, ...], networks: tuple[str, ...]) -> int:
     """
     from refold.kernel.fetch import GuardedClient
     from refold.kernel.policy import FetchPolicy
-    from refold.metaid.man import ManClient
+    from refold.metaid.man.client import ManClient
 
     complete = True
     with GuardedClient(FetchPolicy(allowed_networks=networks)) as transport:
@@ -47,7 +47,7 @@ def walk(url: str, paths: tuple[str, ...], networks: tuple[str, ...]) -> int:
 
 def walk_path(man: ManClient, path: str) -> tuple[list[bytes], WalkReport]:
     """Walk one path; give each pin once as a line, the last copy seen, and the report."""
-    from refold.metaid.manwalk import Walk
+    from refold.metaid.man.walk import Walk
     from refold.metaid.pinline import pin_line
 
     walked = Walk(man, path)

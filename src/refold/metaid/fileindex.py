@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from refold.kernel.errors import InputError
-from refold.metaid.manrows import PIN_ID
+from refold.metaid.man.rows import PIN_ID
 
 MAX_CHUNKS = 65_536
 """Of one file: chunks of 800 bytes of the largest; no uploader cuts smaller than 1,200."""

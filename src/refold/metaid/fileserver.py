@@ -17,8 +17,8 @@ from refold.kernel.addresses import parse_url
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import InputError, SourceError, UsageError, one_line
 from refold.kernel.fetch import Fetched
-from refold.metaid.man import ATTEMPTS, RETRY_SECONDS, Transport
-from refold.metaid.manrows import PIN_ID
+from refold.metaid.man.client import ATTEMPTS, RETRY_SECONDS, Transport
+from refold.metaid.man.rows import PIN_ID
 
 T = TypeVar("T")
 

@@ -20,8 +20,8 @@ from refold.kernel.errors import InputError, RefoldError, SourceError
 from refold.kernel.gunzip import gunzip
 from refold.metaid.fileindex import Chunk, Index, parse_index
 from refold.metaid.fileserver import FileServer
-from refold.metaid.man import ManClient
-from refold.metaid.manbodies import Bodies
+from refold.metaid.man.bodies import Bodies
+from refold.metaid.man.client import ManClient
 from refold.metaid.pin import Row, is_modified
 
 MAX_DIRECT_BYTES = 5 * 1024 * 1024

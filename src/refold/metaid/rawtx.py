@@ -13,7 +13,7 @@ import msgspec
 from refold.kernel.addresses import parse_url
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import InputError, SourceError
-from refold.metaid.man import Transport
+from refold.metaid.man.client import Transport
 from refold.metaid.tx import parse_tx, plain_txid_of, txid_of
 
 _TXID = re.compile("[0-9a-f]{64}")

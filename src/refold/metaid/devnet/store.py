@@ -102,7 +102,9 @@ def put_meta(connection: Connection, name: str, value: str) -> None:
 
 def _engine(path: Path | None) -> Engine:
     url = URL.create("sqlite", database=None if path is None else str(path))
-    engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+    engine = create_engine(
+        url, poolclass=StaticPool, connect_args={"check_same_thread": False, "timeout": 0}
+    )
     event.listen(engine, "connect", _open)
     event.listen(engine, "begin", _begin)
     return engine

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from refold.metaid.author import Verdict
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store.model import (
     Anchor,

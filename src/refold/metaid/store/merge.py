@@ -18,8 +18,8 @@ from collections.abc import Mapping
 import msgspec
 
 from refold.kernel.canon import MAX_INTEGER
-from refold.metaid.manoverlap import Place
-from refold.metaid.manrows import PIN_ID
+from refold.metaid.man.overlap import Place
+from refold.metaid.man.rows import PIN_ID
 from refold.metaid.pin import Pin
 from refold.metaid.store.model import NOWHERE, Conflict, Held, Moved, State, Written
 

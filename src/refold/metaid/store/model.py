@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from refold.metaid.author import Verdict
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 
 NOWHERE = Place(None, 0)

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from refold.db import AnyText, insert_missing, one_of
 from refold.metaid.author import Verdict
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store.flush import body_row, flush
 from refold.metaid.store.merge import Batch

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from refold.db import one_of
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store.model import NOWHERE, Position
 from refold.metaid.store.rows import columns_of, pin_of

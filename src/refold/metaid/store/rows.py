@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Column, Table
 
-from refold.metaid.manoverlap import Place
+from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store.model import NOWHERE, Held, State
 from refold.metaid.store.tables import mempool

@@ -6,8 +6,8 @@
 
 It sees to what a single answer can get wrong: which routes there are, envelopes, answers that are
 none, unknown pins. What many answers get wrong together (pages that overlap, cut bodies, cursors
-that lead in circles) is for `refold.metaid.manwalk` and `manbodies`. All answers are strangers'
-words; errors are those of `manrows` and of the transport.
+that lead in circles) is for `refold.metaid.man.walk` and `bodies`. All answers are strangers'
+words; errors are those of `rows` and of the transport.
 """
 
 import time
@@ -22,7 +22,7 @@ from refold.kernel.addresses import parse_url
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import InputError, SourceError, UsageError
 from refold.kernel.fetch import Fetched
-from refold.metaid.manrows import (
+from refold.metaid.man.rows import (
     PIN_ID,
     ListPage,
     NoRouteError,

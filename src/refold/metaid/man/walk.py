@@ -6,7 +6,7 @@
     print(walk.report())
 
 Pages overlap, come short, repeat and move under the reader (facts: metaid §3.4). So pins are merged
-by id, bodies read as `manbodies` does, cursors only handed back, and whatever looks like the end is
+by id, bodies read as `bodies` does, cursors only handed back, and whatever looks like the end is
 asked for twice. What could not be got is named pin by pin; what was odd is counted.
 """
 
@@ -16,11 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from refold.kernel.errors import RefoldError, SourceError
-from refold.metaid.man import MAX_SIZE, ManClient
-from refold.metaid.manbodies import Bodies, Missing
-from refold.metaid.manmerge import Merge
-from refold.metaid.manreport import ENDS, MAX_BARREN_PAGES, End, EndReason, Notes, WalkReport
-from refold.metaid.manrows import BrokenRow, ListPage
+from refold.metaid.man.bodies import Bodies, Missing
+from refold.metaid.man.client import MAX_SIZE, ManClient
+from refold.metaid.man.merge import Merge
+from refold.metaid.man.report import ENDS, MAX_BARREN_PAGES, End, EndReason, Notes, WalkReport
+from refold.metaid.man.rows import BrokenRow, ListPage
 from refold.metaid.pin import Pin, Row
 
 PARALLEL = 4

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from refold.metaid.manrows import is_mempool
+from refold.metaid.man.rows import is_mempool
 from refold.metaid.pin import Row
 
 

@@ -5,7 +5,7 @@
         store.add(page.pins)
     store.apply(follow.settle(store.places_from(follow.floor)))
 
-The decisions are `manoverlap`'s. Pins that come late, listed behind known ones, this finds only
+The decisions are `overlap`'s. Pins that come late, listed behind known ones, this finds only
 within the window; a whole `Walk` from time to time finds the others.
 """
 
@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 import msgspec
 
 from refold.kernel.errors import RefoldError
-from refold.metaid.man import MAX_SIZE, ManClient
-from refold.metaid.manbodies import Bodies, Missing
-from refold.metaid.manoverlap import Changes, Known, Move, Overlap, Place, place_of
-from refold.metaid.manreport import WalkReport
-from refold.metaid.manwalk import Limits, Walk, WalkedPage
+from refold.metaid.man.bodies import Bodies, Missing
+from refold.metaid.man.client import MAX_SIZE, ManClient
+from refold.metaid.man.overlap import Changes, Known, Move, Overlap, Place, place_of
+from refold.metaid.man.report import WalkReport
+from refold.metaid.man.walk import Limits, Walk, WalkedPage
 from refold.metaid.pin import Row
 
 MAX_CHECKS = 1_000

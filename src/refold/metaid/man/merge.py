@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from refold.kernel.errors import InputError
-from refold.metaid.manbodies import Missing
-from refold.metaid.manoverlap import Place, place_of
-from refold.metaid.manreport import Notes
+from refold.metaid.man.bodies import Missing
+from refold.metaid.man.overlap import Place, place_of
+from refold.metaid.man.report import Notes
 from refold.metaid.pin import Pin, Row, is_modified, pin_of_row
 
 

@@ -18,8 +18,8 @@ import msgspec
 
 from refold.kernel.errors import InputError, RefoldError, SourceError
 from refold.metaid.chainpin import pin_of_tx
-from refold.metaid.man import ManClient
-from refold.metaid.manrows import NoRouteError, is_mempool
+from refold.metaid.man.client import ManClient
+from refold.metaid.man.rows import NoRouteError, is_mempool
 from refold.metaid.pin import PLAIN, Pin, Row, is_modified, pin_of_row
 from refold.metaid.rawtx import RawTxs
 from refold.metaid.tx import parse_tx
@@ -34,7 +34,7 @@ _STAND_IN = "AA=="
 class Missing(msgspec.Struct, frozen=True, rename="camel"):
     """A pin that is listed, and could not be read: its height (None: mempool, or not said) and why.
 
-    `code` is of `manbodies`, `pin`, `manrows`, `rawtx` or of the transport: `pin-unknown`,
+    `code` is of `bodies`, `pin`, `rows`, `rawtx` or of the transport: `pin-unknown`,
     `copies-differ`, `body-cut`, `body-replaced`, `man-error` …
     """
 

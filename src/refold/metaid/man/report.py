@@ -6,9 +6,9 @@ from typing import Literal
 
 import msgspec
 
-from refold.metaid.man import Generation
-from refold.metaid.manbodies import Missing
-from refold.metaid.manrows import BrokenRow
+from refold.metaid.man.bodies import Missing
+from refold.metaid.man.client import Generation
+from refold.metaid.man.rows import BrokenRow
 
 MAX_BARREN_PAGES = 50
 """Pages in a row without a pin that was not listed before: then the list leads nowhere.
