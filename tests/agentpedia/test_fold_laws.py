@@ -246,3 +246,35 @@ def test_positions_ascend_in_what_intake_gives() -> None:
     assert all(
         (a.height, a.tx_index, a.pin) < (b.height, b.tx_index, b.pin) for a, b in pairwise(events)
     )
+
+
+def test_the_path_is_judged_before_the_payload() -> None:
+    events = [
+        {"pin": "p", "path": "/other", "height": 1, "txIndex": 0, "sender": "s", "payload": 5}
+    ]
+    for rules in PROFILES.values():
+        fold = folded(read(events, {}), rules)
+        assert [grave.reason for grave in fold.state.graveyard] == ["unknown-path"]
+
+
+def test_the_full_view_has_one_order_in_every_process() -> None:
+    """Sets inside the fold leave no trace: records come by section, then by index or id."""
+    view = folded(read(*world(5, "court")), PROFILES["prd"]).view().full()
+    for section in ("editor", "proposal", "challenge", "review", "case", "register"):
+        values = view[section]
+        assert isinstance(values, dict)
+        assert list(values) == sorted(values), section
+
+
+def test_windows_beyond_all_heights_are_capped() -> None:
+    events, options = world(3, MODES[0])
+    genesis = next(e for e in events if str(e["path"]).endswith("constitution"))
+    payload = genesis["payload"]
+    assert isinstance(payload, dict)
+    payload["params"] = {
+        **payload["params"],
+        "t2MinDays": 2**53 - 1,
+        "voteWindowHours": -(2**53) + 1,
+    }
+    fold = folded(read(events, {**options, "blocksPerDay": 10**6}), PROFILES["prd"])
+    assert Fold.restore(fold.snapshot()).view().digest() == fold.view().digest()

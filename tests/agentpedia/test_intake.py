@@ -59,6 +59,10 @@ def lines(*rows: dict[str, object]) -> bytes:
     return b"\n".join(json.dumps(row).encode() for row in rows) + b"\n"
 
 
+def reasons(faults: dict[str, Fault]) -> dict[str, str]:
+    return {pin: fault.reason for pin, fault in faults.items()}
+
+
 def rows(*given: dict[str, object], gates: bool = True) -> Stream:
     return read_rows(lines(*given), gates=gates)
 
@@ -256,7 +260,7 @@ def test_mempool_rows_are_pending() -> None:
     ],
 )
 def test_the_envelope_gate(members: dict[str, object], reason: str) -> None:
-    assert rows(row() | members).faults == {PIN: Fault(reason)}
+    assert reasons(rows(row() | members).faults) == {PIN: reason}
 
 
 @pytest.mark.parametrize(
@@ -320,17 +324,21 @@ def test_a_good_rev_has_no_fault() -> None:
 
 
 def test_a_schema_fault_names_pointer_and_rule() -> None:
-    assert checked(rev("text", slug="A:b")) == {
-        "p1": Fault("schema-invalid", pointer="/slug", rule="pattern")
-    }
+    fault = checked(rev("text", slug="A:b"))["p1"]
+    assert (fault.reason, fault.pointer, fault.rule) == ("schema-invalid", "/slug", "pattern")
+    assert "A:b" in fault.detail
 
 
 def test_content_faults_wait_for_the_content_gate() -> None:
-    assert checked(rev("text", contentHash="0" * 64)) == {
-        "p1": Fault("content-hash-mismatch", late=True)
-    }
     long = "潮" * (INLINE_MAX_BYTES // 3 + 1)
-    assert checked(rev(long)) == {"p1": Fault("content-too-large", late=True)}
+    mismatch, large = checked(rev("text", contentHash="0" * 64)), checked(rev(long))
+    assert reasons(mismatch | {"p2": large["p1"]}) == {
+        "p1": "content-hash-mismatch",
+        "p2": "content-too-large",
+    }
+    assert mismatch["p1"].late
+    assert sha256(b"text").hexdigest() in mismatch["p1"].detail
+    assert f"{len(long.encode())} bytes" in large["p1"].detail
 
 
 def test_unknown_paths_are_left_to_the_fold() -> None:
@@ -384,3 +392,20 @@ def test_a_broken_first_row_is_named_as_a_row(first: bytes) -> None:
 def test_a_document_may_take_many_lines() -> None:
     text = json.dumps({"events": [event()], "options": {}}, indent=1).encode()
     assert len(read_stream(text, gates=True).events) == 1
+
+
+@pytest.mark.parametrize("height", [None, -1])
+@pytest.mark.parametrize("tx_index", [None, 0, 7])
+@pytest.mark.parametrize("beside", [{}, {"x": "\\u0000"}], ids=["fast", "slow"])
+def test_mempool_pins_as_documents_write_them(
+    height: int | None, tx_index: int | None, beside: dict[str, object]
+) -> None:
+    """Both ways of reading take a null height and a null index, and say the same."""
+    given = [event("m", height=height, txIndex=tx_index), event("c", payload=beside)]
+    text = document(*given).replace(b"\\\\u0000", b"\\u0000")
+    stream = read_document(text)
+    assert (stream.pending, [e.pin for e in stream.events]) == (["m"], ["c"])
+
+
+def test_a_confirmed_pin_needs_its_index() -> None:
+    assert [p.pointer for p in problems(document(event(txIndex=None)))] == ["/events/0/txIndex"]

@@ -101,3 +101,32 @@ def test_taking_it_changes_no_view(mode: str) -> None:
             looked.apply(event, source.faults.get(event.pin))
         live.at(height)
     assert looked.view().digest() == plain.view().digest()
+
+
+def test_it_notices_that_the_view_is_not_authoritative_any_more() -> None:
+    source = world(32, "governance")
+    fold = Fold(PRD, source.options)
+    live = LiveDigest(fold)
+    live.at(0)
+    strange = next(
+        event
+        for seed in range(200)
+        for event in world(seed, "governance").events
+        if "adoption-algo-v2" in json.dumps(event.payload.get("algoVersions", ""))
+        and event.payload.get("revision") == 0
+    )
+    fold.apply(strange)
+    assert fold.state.not_authoritative_from == strange.pin
+    tip = strange.height + 1
+    assert live.at(tip) == fold.view(tip).digest()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_after_every_event_it_is_the_digest_from_scratch(mode: str) -> None:
+    for seed in (1, 2, 32):
+        source = world(seed, mode)
+        fold = Fold(PRD, source.options)
+        live = LiveDigest(fold)
+        for event in source.events:
+            fold.apply(event, source.faults.get(event.pin))
+            assert live.at(event.height) == fold.view(event.height).digest()

@@ -306,7 +306,9 @@ def test_of_a_modified_pin_the_first_body_counts(row: str) -> None:
 def test_a_modify_pin_is_no_record_of_the_protocol() -> None:
     stdin = genesis_row() + lines_of("modify")
     graves = refold("agentpedia", "replay", "--view", "full", stdin=stdin).json["grave"]
-    assert [grave["reason"] for grave in graves.values()] == ["operation-not-create"]
+    assert [grave["reason"] for grave in graves.values()] == [
+        "unknown-path"
+    ]  # its path is its target
 
 
 def test_a_row_that_was_cut_is_refused_by_pin_and_line() -> None:

@@ -1,11 +1,11 @@
 """A writer to be killed, and what must be there afterwards. Run by `test_crash`.
 
-    python crashing.py write URL    takes step after step, and prints its number when it is committed
+    python crashing.py write URL    takes step after step, and prints the number of each
     python crashing.py each URL     dies before each statement and each commit of the first opening
                                     and of some steps, and looks after each death
 
-Step k is the same whoever takes it: pins that are new, move, wait, are confirmed, vanish, are rolled
-back, with anchors, facts and cursor. The cursor says which step was the last.
+Step k is the same whoever takes it: pins that are new, move, wait, are confirmed, vanish, are
+rolled back, with anchors, facts and cursor. The cursor says which step was the last.
 """
 
 import os
@@ -26,6 +26,9 @@ from refold.metaid.pin import Pin
 from refold.metaid.store import Anchor, ContentFact, Cursor, Moved, Store, open_store
 
 CLEAN = 0
+
+LAST = 5
+"""The step that `each` ends with."""
 
 
 def copies(step: int) -> list[Pin]:
@@ -93,11 +96,10 @@ def check(url: str) -> int:
         compare("conflicts", len(store.pins.conflicts()), len(model.conflicts))
         for pin_id_, moves in model.moves.items():
             compare("moves", store.pins.moves(pin_id_), [Moved(*move) for move in moves])
-        kept = {met.sha256 for met in store.pins.conflicts()} | {
-            held.sha256 for copy in model.blocks if (held := store.pins.read(copy))
-        }
-        kept |= {held.sha256 for copy in model.mempool if (held := store.pins.read(copy))}
-        compare("bodies", store.pins.counts().bodies, len(kept))
+        bodies: set[object] = {copy.pin.body for copy in model.blocks.values()}
+        bodies |= {copy.pin.body for copy in model.mempool.values()}
+        bodies |= {told[-1] for told, _, _ in model.conflicts}
+        compare("bodies", store.pins.counts().bodies, len(bodies))
         facts = [pin_id(step) for step in range(1, last + 1)]
         compare("facts", [fact for fact, _ in store.facts.content_states()], sorted(facts))
         anchored = {step for step in range(1, last + 1) if not is_rolled_back(step, last)}
@@ -172,8 +174,8 @@ def each(url: str) -> None:
     while dies_at(at, lambda: Database.open(url).close()):
         at += 1
     print("opening", at - 1, flush=True)
-    for step in range(1, 13):
-        if step in {3, 4, 12}:  # they roll back, vanish and move, and do all of it
+    for step in range(1, LAST + 1):
+        if step in {3, 4}:  # one rolls back, the other moves pins and lets one vanish
             at = 1
             while dies_at(at, lambda: one_step(url)):
                 at += 1

@@ -173,6 +173,32 @@ def test_good_urls(text: str, expected: Url) -> None:
     assert parse_url(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("https://good.example:0/", "port is not between"),
+        ("https://good.example:65536/", "port is not between"),
+        ("https://good.example:99999/", "port is not between"),
+        ("https://good.example:/", "host or port"),
+        ("https://good.example:123456/", "host or port"),
+        ("https://user@good.example/", "names a user"),
+        ("https://:@good.example/", "names a user"),
+        ("https://good.example./", "no host name"),
+        ("https://good_.-x.example/", "no host name"),
+        ("https://0x7f.1/", "unusual form"),
+        ("https://[::g]/", "host or port"),
+        ("https://[1.2.3.4]/", "no IPv6 address"),
+        ("ftp://good.example/", "no http or https URL"),
+        ("https://good.example/a b", "spaces"),
+    ],
+)
+def test_bad_urls_and_why(text: str, why: str) -> None:
+    with pytest.raises(InputError, match=why) as refused:
+        parse_url(text)
+    assert refused.value.code == "url-invalid"
+    assert refused.value.errors[0].hint
+
+
 def test_origin_and_what_is_shown() -> None:
     url = parse_url("https://[2606:4700::1111]:8443/path?secret=1")
     assert url.authority == "[2606:4700::1111]:8443"

@@ -354,7 +354,8 @@ def test_a_kept_connection_that_closes_meanwhile_is_replaced_without_a_wait() ->
         peer.send(http(b"x"))
         peer.request()  # and no answer
 
-    policy = FetchPolicy(allowed_networks=LOOPBACK, retry_wait=60, max_retry_after=60)
+    # A wait of its own would be a minute, and outlast the call.
+    policy = FetchPolicy(allowed_networks=LOOPBACK, retry_wait=60, max_seconds_total=30)
     with serving(script) as server, GuardedClient(policy) as client:
         assert [client.get(f"{server.origin}/").requests for _ in range(4)] == [1, 2, 2, 2]
 

@@ -1,4 +1,3 @@
-
 """Counts what the random streams reach: `python tests/reference/reached.py [N]`.
 
 Folds the streams of N seeds under both profiles with the naive fold and prints how often each

@@ -25,7 +25,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A member of the common view in which the profiles differ, and the flags that cause it.
+    """A member of what readers see in which the profiles differ, and the flags that cause it.
 
     `path` has the names from the view's top; no cause alone means that it takes several at once.
     """
@@ -77,20 +77,34 @@ def _switched(rules: Rules, flag: str) -> Rules:
 
 
 def _folded(streams: dict[bool, Stream], rules: Rules) -> tuple[dict[str, str], Json]:
-    """Give how every pin ended, and the common view at the tip."""
+    """Give how every pin ended, and what readers see at the tip."""
     stream = streams[rules.gates]
     fold = Fold(rules, stream.options)
     ends: dict[str, str] = {}
     for event in stream.events:
         refusal = fold.apply(event, stream.faults.get(event.pin))
         ends[event.pin] = "applied" if refusal is None else refusal.reason
-    return ends, _by_name(fold.view(pending=stream.pending).common())
+    view = fold.view(pending=stream.pending)
+    return ends, {**_by_name(view.common()), **_beside(view.full())}
 
 
 def _by_name(view: Json) -> Json:
     """Give a common view whose graveyard is read by pin: one grave more moves all that follow."""
     graveyard = cast("list[dict[str, str]]", view["graveyard"])
     return {**view, "graveyard": {grave["pin"]: grave["reason"] for grave in graveyard}}
+
+
+def _beside(full: Json) -> Json:
+    """Give what readers see and the common view lacks: what is displayed, votes on parameters."""
+    entries = cast("dict[str, Json]", full.get("entry", {}))
+    changes = cast("dict[str, Json]", full.get("param-proposal", {}))
+    shown = ("displayHead", "displayMode", "quality")
+    return {
+        "display": {key: {name: e[name] for name in shown} for key, e in entries.items()},
+        "paramProposals": {
+            pin: {name: p[name] for name in ("state", "approveCount")} for pin, p in changes.items()
+        },
+    }
 
 
 def _differences(

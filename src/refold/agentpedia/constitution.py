@@ -4,7 +4,7 @@ from heapq import heappush
 from typing import cast
 
 from refold.agentpedia.editors import arbiter_pool, editor_named, tier_at
-from refold.agentpedia.event import Event, integer, later
+from refold.agentpedia.event import MAX_INTEGER, Event, integer, later
 from refold.agentpedia.reasons import Refusal, need, refuse
 from refold.agentpedia.rules import ALGO_VERSIONS, POC_WINDOW_MINUTES, TENTHS
 from refold.agentpedia.schemas import schema
@@ -28,30 +28,41 @@ NOT_NEEDED = {"coldStartDays": 14, "arbiterSuspensionDays": 30}
 
 def limits_of(params: dict[str, int], options: Options, genesis_height: int) -> Limits:
     """Work the parameters out in blocks and tenths (PRD §4.1: height is the only clock)."""
-    hour, day = options.blocks_per_hour, options.blocks_per_day
+
+    def hours(name: str) -> int:
+        return _capped(params[name] * options.blocks_per_hour)
+
+    def days(name: str) -> int:
+        return _capped(params.get(name, NOT_NEEDED.get(name, 0)) * options.blocks_per_day)
+
     return Limits(
         genesis=genesis_height,
-        vote_window=params["voteWindowHours"] * hour,
-        param_window=params["challengeWindowHours"] * hour,
-        war_window=params["revertWarWindowHours"] * hour,
-        war_threshold=params["revertWarThreshold"] * TENTHS,
+        vote_window=hours("voteWindowHours"),
+        param_window=hours("challengeWindowHours"),
+        war_window=hours("revertWarWindowHours"),
+        war_threshold=_capped(params["revertWarThreshold"] * TENTHS),
         pool_k=params["arbiterPoolK"],
         draw_n=params["arbiterDrawN"],
         quorum=params["rulingQuorum"],
         stake_sat=params["stakeAmountSat"],
         slug_daily=params["ratePerSlugDaily"],
         global_daily=params["rateGlobalDaily"],
-        protect_tenths=params["thetaProtect"] * TENTHS,
-        featured_tenths=params["thetaFeatured"] * TENTHS,
+        protect_tenths=_capped(params["thetaProtect"] * TENTHS),
+        featured_tenths=_capped(params["thetaFeatured"] * TENTHS),
         featured_reviews=params["featuredMinReviews"],
-        t0_blocks=params["t0DurationHours"] * hour,
+        t0_blocks=hours("t0DurationHours"),
         t1_revs=params["t1MinValidRevs"],
-        t2_blocks=params["t2MinDays"] * day,
+        t2_blocks=days("t2MinDays"),
         t2_revs=params["t2MinValidRevs"],
-        bootstrap_end=genesis_height + params["bootstrapWindowDays"] * day,
-        suspension=params.get("arbiterSuspensionDays", NOT_NEEDED["arbiterSuspensionDays"]) * day,
-        poc_window=POC_WINDOW_MINUTES * hour // 60,
+        bootstrap_end=later(genesis_height, days("bootstrapWindowDays")),
+        suspension=days("arbiterSuspensionDays"),
+        poc_window=POC_WINDOW_MINUTES * options.blocks_per_hour // 60,
     )
+
+
+def _capped(number: int) -> int:
+    """Keep a number within what a view and a snapshot can carry; no chain reaches so far."""
+    return max(-MAX_INTEGER, min(number, MAX_INTEGER))
 
 
 def apply_constitution(state: State, event: Event) -> Refusal | None:

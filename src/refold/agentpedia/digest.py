@@ -14,6 +14,7 @@ from refold.agentpedia.full import (
     Record,
     digest_line,
     digest_of_lines,
+    fold_record,
     graves,
     quality_of,
     records,
@@ -87,6 +88,7 @@ class LiveDigest:
                     touched.records.add(index)
         for index in touched.records:
             self._quality[index] = quality_of(state, state.records[index])
+        self._put(fold_record(state))
         for record in touched_records(state, tip, touched):
             self._put(record)
         for record in graves(state, self._buried):

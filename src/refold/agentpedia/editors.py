@@ -123,8 +123,7 @@ def _poc_response(state: State, event: Event, editor: Editor) -> Refusal | None:
     if state.rules.bound_registration and review.seq < case.seq:
         return refuse("poc-review-too-early", review=review.pin, challenge=case.pin)
     state.touched.cases.add(case.pin)
-    if response not in case.response_pins:
-        case.response_pins.append(response)
+    case.response_pins[response] = None
     return None
 
 
@@ -135,12 +134,12 @@ def _register(state: State, event: Event, editor: Editor) -> Refusal | None:
         return need("challengePin", "a pin id")
     case = state.cases.get(named)
     own = case is not None and case.editor == editor.id == event.sender
-    accepted = case.response_pins if case is not None and own else []
+    accepted = case is not None and own and bool(case.response_pins)
     response = payload.get("responsePin")
-    if accepted and state.rules.bound_registration:
+    if case is not None and accepted and state.rules.bound_registration:
         if type(response) is not str:
             return need("responsePin", "a pin id")
-        accepted = [pin for pin in accepted if pin == response]
+        accepted = response in case.response_pins
     if not accepted:
         return refuse(
             "register-invalid",

@@ -22,17 +22,22 @@ MAX_INTEGER = 2**53 - 1
 """The largest integer that every JSON reader keeps exact; nothing beyond it enters a view."""
 
 
+Height = Annotated[int, msgspec.Meta(le=MAX_INTEGER)]
+TxIndex = Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
+
+
 class Event(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """A confirmed pin, as the fold takes it (spec §2).
 
     `pin` is the pin id, `path` one of `PATHS` or a stranger's, `height` ≥ 0 the block, `tx_index`
     ≥ 0 the position in it, `sender` the author's globalMetaId, `payload` the JSON object pinned.
+    No text in it has a NUL or a lone surrogate: intake sees to that.
     """
 
     pin: str
     path: str
-    height: Annotated[int, msgspec.Meta(le=MAX_INTEGER)]
-    tx_index: Annotated[int, msgspec.Meta(ge=0, le=MAX_INTEGER)]
+    height: Height
+    tx_index: TxIndex
     sender: str
     payload: dict[str, object]
 
@@ -41,14 +46,15 @@ class Fault(msgspec.Struct, frozen=True, gc=False):
     """What an order-free check found wrong with one pin, told to the fold as a fact about it.
 
     `late` faults (content) count at the content gate of a rev, after the gates on its author;
-    the others (path, envelope, schema) before anything else. `pointer` and `rule` name the place
-    and the schema keyword of a `schema-invalid`.
+    the others (envelope, schema) right after the path. `pointer` and `rule` name the place and the
+    schema keyword of a `schema-invalid`; `detail` says to a person what was found.
     """
 
     reason: str
     pointer: str = ""
     rule: str = ""
     late: bool = False
+    detail: str = ""
 
 
 def position(event: Event) -> tuple[int, int, str]:
@@ -57,8 +63,8 @@ def position(event: Event) -> tuple[int, int, str]:
 
 
 def later(height: int, blocks: int) -> int:
-    """Give the height so many blocks on, at most `MAX_INTEGER`, which no chain reaches."""
-    return min(height + blocks, MAX_INTEGER)
+    """Give the height so many blocks on, within ±`MAX_INTEGER`, which no chain reaches."""
+    return max(-MAX_INTEGER, min(height + blocks, MAX_INTEGER))
 
 
 def integer(value: object) -> int | None:

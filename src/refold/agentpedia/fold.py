@@ -29,7 +29,7 @@ from refold.agentpedia.event import (
     is_global_meta_id,
     position,
 )
-from refold.agentpedia.reasons import Refusal, refuse
+from refold.agentpedia.reasons import Refusal, refuse, refuse_fault
 from refold.agentpedia.reputation import settle
 from refold.agentpedia.reviews import apply_challenge, apply_review
 from refold.agentpedia.revs import apply_rev
@@ -77,6 +77,8 @@ class Fold:
     def apply(self, event: Event, fault: Fault | None = None) -> Refusal | None:
         """Fold one confirmed event; `fault` is what an order-free check found wrong with it.
 
+        Events come from intake, which lets no text through that cannot be stored (NUL, lone
+        surrogates), no payload that is no object, and each pin once.
         Gives None when the event was applied, else why it was refused. The event of the last call
         given again is no event. Raises `UsageError` (`order-descending`) for an event at or below
         the position of the last one, or below a height already closed by `advance`.
@@ -104,7 +106,10 @@ class Fold:
     def apply_many(
         self, events: Iterable[Event], faults: Mapping[str, Fault] | None = None
     ) -> None:
-        """Fold events in ascending order; `faults` by pin id."""
+        """Fold events in ascending order; `faults` by pin id.
+
+        Python's cyclic collector rests meanwhile, in all threads of the process.
+        """
         apply, fault_of = self.apply, (faults or {}).get
         with _collector_at_rest():
             for event in events:
@@ -116,8 +121,8 @@ class Fold:
         Proposals expire and signals settle in order of (due height, opening position) (§6, §8).
         """
         state = self.state
-        if state.touched.everything and state.touched.editors:
-            state.touched = Touched()
+        if state.touched.everything:
+            state.touched = Touched()  # nobody looks: let no marks pile up
         due = state.due
         while due and due[0].height <= height:
             closing = heappop(due)
@@ -203,12 +208,12 @@ def _roots(aliases: Mapping[str, str]) -> dict[str, str]:
 def _judge(state: State, event: Event, fault: Fault | None) -> Refusal | None:
     """Pass an event through the gates that all paths share, then to the rule of its path (§3)."""
     path = event.path
-    if fault is not None and not fault.late:
-        _name_editor(state, event, checked=True)
-        return refuse(fault.reason, pointer=fault.pointer, rule=fault.rule)
     rule = _RULES.get(path)
     if rule is None:
         return refuse("unknown-path", path=path)
+    if fault is not None and not fault.late:
+        _name_editor(state, event, checked=True)
+        return refuse_fault(fault)
     if not state.constitutions and path != CONSTITUTION:
         _name_editor(state, event, checked=False)
         return refuse("no-genesis")

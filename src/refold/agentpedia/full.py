@@ -62,7 +62,7 @@ def digest_of_lines(lines: Iterable[bytes]) -> str:
 
 def records(state: State, tip: int) -> Iterator[Record]:
     """Give every record of the full view, in no particular order."""
-    yield "fold", "fold", _fold(state)
+    yield fold_record(state)
     for constitution in state.constitutions:
         yield "constitution", constitution.pin, msgspec.to_builtins(constitution)
     yield from touched_records(state, tip, _everything(state))
@@ -84,26 +84,26 @@ def _everything(state: State) -> Touched:
 
 
 def touched_records(state: State, tip: int, touched: Touched) -> Iterator[Record]:
-    """Give the records that were touched, as they are now."""
-    for index in touched.records:
+    """Give the records that were touched, as they are now; by section, then by index or id."""
+    for index in sorted(touched.records):
         entry = state.records[index]
         for key in entry.keys:
             yield "entry", key, _record(state, entry, key)
         if not entry.keys:
             yield "displaced", entry.history[0], _record(state, entry, None)
-    for name in touched.editors:
+    for name in sorted(touched.editors):
         yield "editor", name, _editor(state, state.editors[name], tip)
-    for pin in touched.proposals:
+    for pin in sorted(touched.proposals):
         yield "proposal", pin, _proposal(state.proposals[pin])
-    for pin in touched.param_proposals:
+    for pin in sorted(touched.param_proposals):
         yield "param-proposal", pin, _param_proposal(state.param_proposals[pin])
-    for pin in touched.challenges:
+    for pin in sorted(touched.challenges):
         yield "challenge", pin, _challenge(state.challenges[pin])
-    for pin in touched.reviews:
+    for pin in sorted(touched.reviews):
         yield "review", pin, _review(state.reviews[pin])
-    for pin in touched.cases:
+    for pin in sorted(touched.cases):
         yield "case", pin, _case(state.cases[pin])
-    for pin in touched.registers:
+    for pin in sorted(touched.registers):
         yield "register", pin, msgspec.to_builtins(state.registers[pin])
 
 
@@ -148,7 +148,7 @@ def _case(case: Case) -> Json:
         "editor": case.editor,
         "sender": case.sender,
         "height": case.height,
-        "responsePins": case.response_pins,
+        "responsePins": list(case.response_pins),
     }
 
 
@@ -165,13 +165,15 @@ def unverified(state: State) -> list[str]:
     )
 
 
-def _fold(state: State) -> Json:
-    return {
+def fold_record(state: State) -> Record:
+    """Give the one record about the fold as a whole."""
+    value: Json = {
         "rules": state.rules.name,
         "genesis": state.constitutions[0].pin if state.constitutions else None,
         "notAuthoritativeFrom": state.not_authoritative_from,
         "founders": state.founders,
     }
+    return "fold", "fold", value
 
 
 def _record(state: State, entry: Entry, key: str | None) -> Json:

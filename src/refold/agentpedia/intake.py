@@ -11,7 +11,7 @@ from operator import attrgetter
 
 import msgspec
 
-from refold.agentpedia.event import PREFIX, Event, Fault, integer
+from refold.agentpedia.event import PREFIX, Event, Fault, Height, TxIndex, integer
 from refold.agentpedia.links import utf8_length
 from refold.agentpedia.payload import (
     MAX_DEPTH,
@@ -51,6 +51,10 @@ class Stream(msgspec.Struct):
 
 
 class _ShallowEvent(Event, frozen=True, gc=False, rename="camel"):
+    """An event as documents mostly have it, mempool pins with nulls included."""
+
+    height: Height | None  # type: ignore[assignment]
+    tx_index: TxIndex | None  # type: ignore[assignment]
     payload: Shallow  # type: ignore[assignment]
 
 
@@ -96,10 +100,27 @@ def read_document(data: bytes) -> Stream:
     try:
         if may_be_read_fast(data):
             document = _decode_document(data)
-            return _arrange(document.events, {}, "/events/{}".format, document.options)
+            events = _with_mempool(document.events)
+            if events is not None:
+                return _arrange(events, {}, "/events/{}".format, document.options)
     except (msgspec.MsgspecError, RecursionError):
         pass  # read again, slowly, to say what is wrong or to find it right
     return _read_document_slowly(data)
+
+
+def _with_mempool(events: Sequence[_ShallowEvent]) -> Sequence[Event] | None:
+    """Give mempool pins the height of the mempool; None when a confirmed pin lacks its index."""
+    if all(event.height is not None and event.tx_index is not None for event in events):
+        return events
+    settled: list[Event] = []
+    for event in events:
+        if event.height is None or event.height < 0:
+            settled.append(msgspec.structs.replace(event, height=MEMPOOL, tx_index=0))
+        elif event.tx_index is None:
+            return None
+        else:
+            settled.append(event)
+    return settled
 
 
 def _read_document_slowly(data: bytes) -> Stream:
@@ -163,7 +184,8 @@ def _event_of(raw: object, place: str, problems: list[Problem]) -> Event | None:
     height = MEMPOOL if given is None else integer(given)
     if height is None:
         wrong("height", "an integer or null")
-    tx_index = integer(raw.get("txIndex", 0 if height is not None and height < 0 else None))
+    unmined = height is not None and height < 0
+    tx_index = 0 if unmined and raw.get("txIndex") is None else integer(raw.get("txIndex"))
     if tx_index is None or tx_index < 0:
         wrong("txIndex", "an integer of at least 0")
     if height is None or tx_index is None or len(problems) > found:
@@ -229,14 +251,14 @@ def _row_of(line: bytes) -> Row:
 def _envelope_fault(pin: Pin) -> Fault | None:
     """Judge the envelope (spec §3, gate 2)."""
     if pin.operation != "create":
-        return Fault("operation-not-create")
+        return Fault("operation-not-create", detail=pin.operation)
     if pin.encryption not in {"0", ""}:
-        return Fault("encrypted")
+        return Fault("encrypted", detail=pin.encryption)
     if pin.version != "1.0":
-        return Fault("version-unknown")
+        return Fault("version-unknown", detail=pin.version)
     declared = pin.content_type
     if declared is not None and declared.partition(";")[0].strip().lower() != "application/json":
-        return Fault("content-type")
+        return Fault("content-type", detail=declared)
     return None
 
 
@@ -335,12 +357,15 @@ def check_payload(name: str, payload: dict[str, object]) -> Fault | None:
     """Give the fault of one payload under the path `name`, None when it has none."""
     violation = check(name, payload)
     if violation is not None:
-        return Fault("schema-invalid", violation.pointer, violation.rule)
+        return Fault("schema-invalid", violation.pointer, violation.rule, detail=violation.message)
     content = payload.get("content") if name == "rev" else None
     if not isinstance(content, str):
         return None
-    if utf8_length(content) > INLINE_MAX_BYTES:
-        return Fault("content-too-large", late=True)
-    if sha256(content.encode()).hexdigest() != payload["contentHash"]:
-        return Fault("content-hash-mismatch", late=True)
+    size = utf8_length(content)
+    if size > INLINE_MAX_BYTES:
+        found = f"{size} bytes, at most {INLINE_MAX_BYTES}"
+        return Fault("content-too-large", late=True, detail=found)
+    digest = sha256(content.encode()).hexdigest()
+    if digest != payload["contentHash"]:
+        return Fault("content-hash-mismatch", late=True, detail=f"the text hashes to {digest}")
     return None

@@ -13,6 +13,7 @@ from refold.agentpedia.event import (
     REV,
     REVIEW,
     RULING,
+    Fault,
 )
 
 
@@ -26,6 +27,12 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 def refuse(reason: str, **values: object) -> Refusal:
     """Say no with a reason of `REASONS` and the values that were compared."""
     return Refusal(reason, values)
+
+
+def refuse_fault(fault: Fault) -> Refusal:
+    """Say no for what an order-free check found."""
+    told = {"pointer": fault.pointer, "rule": fault.rule, "found": fault.detail}
+    return Refusal(fault.reason, {name: text for name, text in told.items() if text})
 
 
 def need(member: str, wanted: str) -> Refusal:

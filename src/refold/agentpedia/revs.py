@@ -7,7 +7,7 @@ from refold.agentpedia.editors import root_of, tier_of
 from refold.agentpedia.entries import canonical_name, entry_at, resolve, restore_version
 from refold.agentpedia.event import Event, Fault
 from refold.agentpedia.links import refs_found, utf8_length
-from refold.agentpedia.reasons import Refusal, need, refuse
+from refold.agentpedia.reasons import Refusal, need, refuse, refuse_fault
 from refold.agentpedia.state import Contest, Editor, Entry, Rate, State, Tier, Version
 from refold.agentpedia.wars import weigh_revert
 
@@ -49,7 +49,7 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
     if refusal is not None:
         return refusal
     if fault is not None:
-        return refuse(fault.reason)
+        return refuse_fault(fault)
     if state.rules.content_facts and state.options.content_facts.get(event.pin) == "mismatch":
         return refuse("content-hash-mismatch", contentRef=payload.get("contentRef"))
     kind = payload.get("type")

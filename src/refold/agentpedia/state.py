@@ -210,7 +210,7 @@ class Case(msgspec.Struct, gc=False, rename="camel"):
     sender: str
     height: int
     seq: int
-    response_pins: list[str] = []
+    response_pins: dict[str, None] = {}
 
 
 class Register(msgspec.Struct, gc=False, rename="camel"):

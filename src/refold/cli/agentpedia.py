@@ -23,6 +23,7 @@ from refold.cli.output import (
     print_line,
     progress_bar,
     read_input,
+    standard_input,
 )
 from refold.cli.registry import registry
 from refold.cli.signals import rulepack, signals
@@ -139,7 +140,7 @@ def replay(
 
 def _lines(file: str) -> Iterable[bytes]:
     """Give the lines of a batch that hold something."""
-    source = sys.stdin.buffer if file == "-" else read_input(file).split(b"\n")
+    source = standard_input() if file == "-" else read_input(file).split(b"\n")
     return (line for line in source if line.strip())
 
 
@@ -151,6 +152,7 @@ def _print_one(fold: Callable[[bytes], View], line: bytes, shown: str) -> None:
         print_json(error_body(error.errors))
     else:
         _print_view(view, shown)
+    sys.stdout.flush()  # whoever feeds documents one by one waits for each result
 
 
 def _print_view(view: View, shown: str) -> None:

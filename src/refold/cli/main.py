@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -58,6 +59,9 @@ def root() -> None:
 
 def main() -> None:
     """Run the command line and end the process with a code of `refold.kernel.errors.Exit`."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller: there is nobody to tell
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 (stays)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals that know few characters

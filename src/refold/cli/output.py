@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 import msgspec
@@ -34,13 +34,20 @@ format_option = click.option(
 def read_input(name: str) -> bytes:
     """Give the bytes of a file, or of standard input for `-`. Raises `UsageError`."""
     if name == "-":
-        return sys.stdin.buffer.read()
+        return standard_input().read()
     try:
         return Path(name).read_bytes()
     except OSError as error:
         raise UsageError(
             "file-unreadable", f"{name}: {error.strerror}", "give a file, or - for standard input"
         ) from error
+
+
+def standard_input() -> BinaryIO:
+    """Give standard input as bytes. Raises `UsageError` when the caller closed it."""
+    if sys.stdin is None:
+        raise UsageError("stdin-closed", "standard input is closed", "name a file, or pipe one in")
+    return sys.stdin.buffer
 
 
 def print_json(value: object) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 """Rows of a table in a summary, so that it fits a screen; a line below says how many more."""
+LEAST = 80
+"""Columns below which a table would lose some of its own."""
 NARROW = 100
 """Columns of a table that goes to a file or a pipe."""
 KEY_CHARS = 40
@@ -51,8 +53,8 @@ class _Console(Console):
 def new_console() -> Console:
     """Give a console for strangers' texts, `NARROW` columns wide where no terminal is."""
     console = _Console(highlight=False, markup=False, emoji=False)
-    if not console.is_terminal:
-        console.width = NARROW
+    # On a narrow terminal lines wrap: rich would leave whole columns out without a word.
+    console.width = max(console.width, LEAST) if console.is_terminal else NARROW
     return console
 
 

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from metaid.devnet.served import LOG, NOTE, Client, ids_of
 from refold.metaid.block import parse_block, verify_merkle_root
 from refold.metaid.devnet import chain
-from refold.metaid.devnet.chain import ENDOWMENT, SUBSIDY
+from refold.metaid.devnet.mint import ENDOWMENT, SUBSIDY
 from refold.metaid.devnet.net import Devnet, Operation
 from refold.metaid.devnet.ordering import ORDERS, Order
 from refold.metaid.devnet.reorg import Fate

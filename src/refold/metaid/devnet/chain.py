@@ -1,30 +1,15 @@
 """The chain: blocks mined one after the other, the coins at its tip, raw bytes for readers."""
 
-from typing import Final
+from collections.abc import Iterable, Sequence
 
-import msgspec
 from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
-from refold.metaid.block import merkle_root
 from refold.metaid.devnet import mempool
-from refold.metaid.devnet.mempool import Accepted
+from refold.metaid.devnet.mint import BlockInfo, Miner, Moment, NewBlock, new_block
 from refold.metaid.devnet.ordering import Order, Waiting, arranged
-from refold.metaid.devnet.rules import NULL_OUTPOINT
 from refold.metaid.devnet.tables import BLOCKS, OUTPUTS, TXS
-from refold.metaid.script import push
-from refold.metaid.tx import MVC_VERSION, Input, Outpoint, Output, Tx, serialize_tx, txid_of
-from refold.metaid.wire import compact_size, double_sha256
-
-ENDOWMENT: Final = 1_000_000 * 100_000_000
-"""Satoshi that the first block brings for the faucet; its coins outlive every reorganisation."""
-SUBSIDY: Final = 50 * 100_000_000
-"""Satoshi that every later block brings, besides the fees. All of it is worthless."""
-NO_BLOCK: Final = "00" * 32
-"""The hash that the first block names as the one before it."""
-
-_BLOCK_VERSION = 0x20000000
-_EASIEST_TARGET = 0x207FFFFF
-"""Blocks here are not worked for: the target is that of test networks, the nonce 0."""
+from refold.metaid.tx import Outpoint, Output
+from refold.metaid.wire import compact_size
 
 _TIP = (
     select(
@@ -64,34 +49,7 @@ _OUTPUT = select(OUTPUTS.c.value, OUTPUTS.c.script).where(
     OUTPUTS.c.txid == bindparam("id"), OUTPUTS.c.index == bindparam("at")
 )
 _FEES = select(func.coalesce(func.sum(TXS.c.fee), 0)).where(TXS.c.height == bindparam("at"))
-_ADD_BLOCK = insert(BLOCKS)
-
-
-class BlockInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """A block: height, hash (hex as shown), Unix seconds, transactions with the coinbase."""
-
-    height: int
-    hash: str
-    time: int
-    txs: int
-
-
-class Moment(msgspec.Struct, frozen=True):
-    """Where the chain stands: height, hash and time of its last block, what has come since.
-
-    `arrival` is the number of the last transaction of all, `since` how many came after the block.
-    """
-
-    height: int
-    hash: str
-    time: int
-    arrival: int
-    since: int
-
-
-def before_all(height: int, time: int) -> Moment:
-    """Give what the first block, of this height and time, stands on."""
-    return Moment(height - 1, NO_BLOCK, time, 0, 0)
+_ADD_BLOCKS = insert(BLOCKS)
 
 
 def tip(connection: Connection) -> BlockInfo:
@@ -119,12 +77,9 @@ def base_height(connection: Connection) -> int:
 
 
 def connect(
-    connection: Connection, on: Moment, time: int, txids: list[str], *, pays: bytes, branch: str
+    connection: Connection, on: Moment, time: int, txids: list[str], miner: Miner
 ) -> BlockInfo:
-    """Put waiting transactions, parents first, into a new block on the tip, which `on` tells.
-
-    The coinbase pays to the script `pays`; `branch` tells apart blocks of one height.
-    """
+    """Put waiting transactions, parents first, into a new block on the tip, which `on` tells."""
     height, fees = on.height + 1, 0
     if txids:
         rows = [
@@ -133,33 +88,37 @@ def connect(
         ]
         connection.execute(_PLACE, rows)
         fees = connection.execute(_FEES, {"at": height}).scalar_one()
-    reward = fees + (ENDOWMENT if on.hash == NO_BLOCK else SUBSIDY)
-    coinbase = _coinbase(height, branch, Output(reward, pays), on.arrival + 1)
-    mempool.add(connection, coinbase, seen=time, place=(height, 0))
-    header = _header(on.hash, merkle_root([coinbase.txid, *txids]), time)
-    name = double_sha256(header)[::-1].hex()
-    row = {"height": height, "hash": name, "time": time, "header": header}
-    connection.execute(_ADD_BLOCK, row)
-    return BlockInfo(height, name, time, 1 + len(txids))
+    block = new_block(on, time, txids, fees, miner)
+    _write(connection, [block])
+    return block.info
 
 
-def _coinbase(height: int, branch: str, output: Output, arrival: int) -> Accepted:
-    script = push(height.to_bytes(4, "little")) + push(f"refold devnet {branch}".encode())
-    tx = Tx(MVC_VERSION, (Input(NULL_OUTPOINT, script),), (output,))
-    return Accepted(txid_of(tx), tx, serialize_tx(tx), 0, arrival, ())
+def connect_empty(
+    connection: Connection, on: Moment, times: Iterable[int], miner: Miner
+) -> BlockInfo:
+    """Put blocks with nothing but a coinbase on the tip, one for each time; give the last."""
+    blocks: list[NewBlock] = []
+    for time in times:
+        blocks.append(new_block(on, time, [], 0, miner))
+        on = blocks[-1].after
+    _write(connection, blocks)
+    return blocks[-1].info
 
 
-def _header(previous: str, root: str, time: int) -> bytes:
-    return b"".join(
-        (
-            _BLOCK_VERSION.to_bytes(4, "little"),
-            bytes.fromhex(previous)[::-1],
-            bytes.fromhex(root)[::-1],
-            time.to_bytes(4, "little"),
-            _EASIEST_TARGET.to_bytes(4, "little"),
-            bytes(4),
-        )
-    )
+def _write(connection: Connection, blocks: Sequence[NewBlock]) -> None:
+    rows = [
+        {
+            "height": block.info.height,
+            "hash": block.info.hash,
+            "time": block.info.time,
+            "header": block.header,
+        }
+        for block in blocks
+    ]
+    connection.execute(_ADD_BLOCKS, rows)
+    heights = [block.info.height for block in blocks]
+    coinbases = [(block.coinbase, block.info.time) for block in blocks]
+    mempool.write(connection, coinbases, heights=heights)
 
 
 def chosen(connection: Connection, order: Order, seed: str, limit: int | None) -> list[str]:

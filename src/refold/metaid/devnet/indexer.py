@@ -49,7 +49,7 @@ _UNKNOWN = (
     .order_by(TXS.c.position)
 )
 _LISTED = select(PINS.c.id, PINS.c.path_hash, PINS.c.owner_metaid, PINS.c.seen).where(
-    PINS.c.height == bindparam("at")
+    PINS.c.place.between(bindparam("first"), bindparam("last"))
 )
 _TARGET = select(PINS.c.operation, PINS.c.root).where(PINS.c.id == bindparam("target"))
 
@@ -95,14 +95,19 @@ def _read_block(connection: Connection, height: int, time: int) -> None:
         if pin is None or unlisted_because(pin.envelope) is not None:
             continue
         record = _record(connection, pin, row.raw)
-        place = f"{height:010d}&{row.position:010d}"
+        place = _place(height, row.position)
         _add(connection, record, height=height, place=place, time=time, seen=0)
     keys = [
         _listed(row.path_hash, row.owner_metaid, row.seen or time, height, row.id)
-        for row in connection.execute(_LISTED, {"at": height})
+        for row in connection.execute(_LISTED, {"first": _place(height, 0), "last": _place(height)})
     ]
     if keys:
         connection.execute(_ADD_KEYS, keys)
+
+
+def _place(height: int, position: int = 9_999_999_999) -> str:
+    """Give what `PINS.c.place` holds for a place in a block, by default the last there could be."""
+    return f"{height:010d}&{position:010d}"
 
 
 def _record(connection: Connection, pin: ChainPin, raw: bytes) -> Record:

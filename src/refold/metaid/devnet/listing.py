@@ -164,7 +164,7 @@ def _count(connection: Connection, query: Query, top: int, quirks: Quirks) -> in
 
 def pins_at(connection: Connection, *, mempool: bool, skip: int, size: int) -> list[Found]:
     """Give pins of all paths, the newest first: of the mempool, or of the blocks."""
-    where = PINS.c.height < 0 if mempool else PINS.c.height >= 0
+    where = PINS.c.place >= indexer.UNMINED if mempool else PINS.c.place < indexer.UNMINED
     chosen = select(PINS).where(where).order_by(PINS.c.place.desc()).offset(skip).limit(size)
     return [found_of(row) for row in connection.execute(chosen)]
 
@@ -178,7 +178,8 @@ def pins_of_paths(
     size: int,
 ) -> tuple[list[Found], int]:
     """Give confirmed pins of some paths, the newest first, and how many there are in all."""
-    where = [PINS.c.path_hash.in_([metaid_of(path) for path in paths]), PINS.c.height >= 0]
+    hashes = [metaid_of(path) for path in paths]
+    where = [PINS.c.path_hash.in_(hashes), PINS.c.place < indexer.UNMINED]
     if owner_metaids is not None:
         where.append(PINS.c.owner_metaid.in_(owner_metaids))
     chosen = select(PINS).where(*where).order_by(PINS.c.place.desc()).offset(skip).limit(size)

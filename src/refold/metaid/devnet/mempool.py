@@ -25,6 +25,7 @@ _SPEND = (
 )
 _WAITING = select(TXS.c.txid).where(TXS.c.height.is_(None)).order_by(TXS.c.arrival)
 
+_COUNT_WAITING = select(func.count()).where(TXS.c.height.is_(None))
 _BATCH = 10_000  # SQLite takes 32,766 values a statement
 
 
@@ -79,46 +80,51 @@ def _spent(connection: Connection, tx: Tx) -> tuple[tuple[Output, ...], int]:
     return tuple(spent), depth
 
 
-def add(
+def add(connection: Connection, accepted: Accepted, *, seen: int, depth: int) -> None:
+    """Write a checked transaction down, and what it spends."""
+    write(connection, [(accepted, seen)], depth=depth)
+    spends = [
+        {"id": part.spends.txid, "at": part.spends.index, "by": accepted.txid}
+        for part in accepted.tx.inputs
+    ]
+    connection.execute(_SPEND, spends)
+
+
+def write(
     connection: Connection,
-    accepted: Accepted,
+    txs: Sequence[tuple[Accepted, int]],
     *,
-    seen: int,
     depth: int = 0,
-    place: tuple[int, int] | None = None,
+    heights: Sequence[int] | None = None,
 ) -> None:
-    """Write a checked transaction down; `place` is height and position, for a coinbase."""
-    height, position = place or (None, None)
-    row = {
-        "txid": accepted.txid,
-        "arrival": accepted.arrival,
-        "seen": seen,
-        "fee": accepted.fee,
-        "size": len(accepted.raw),
-        "depth": depth,
-        "height": height,
-        "position": position,
-        "raw": accepted.raw,
-    }
-    connection.execute(_ADD_TX, row)
-    coins = coins_of(accepted.txid, accepted.tx)
-    if coins:
-        rows = [
-            {
-                "txid": coin.outpoint.txid,
-                "index": coin.outpoint.index,
-                "value": coin.output.value,
-                "script": coin.output.script,
-            }
-            for coin in coins
-        ]
-        connection.execute(_ADD_OUTPUTS, rows)
-    if place is None:
-        spends = [
-            {"id": part.spends.txid, "at": part.spends.index, "by": accepted.txid}
-            for part in accepted.tx.inputs
-        ]
-        connection.execute(_SPEND, spends)
+    """Write transactions down with the times they came; `heights` are the blocks of coinbases."""
+    rows = [
+        {
+            "txid": tx.txid,
+            "arrival": tx.arrival,
+            "seen": seen,
+            "fee": tx.fee,
+            "size": len(tx.raw),
+            "depth": depth,
+            "height": None if heights is None else heights[number],
+            "position": None if heights is None else 0,
+            "raw": tx.raw,
+        }
+        for number, (tx, seen) in enumerate(txs)
+    ]
+    connection.execute(_ADD_TX, rows)
+    outputs = [
+        {
+            "txid": coin.outpoint.txid,
+            "index": coin.outpoint.index,
+            "value": coin.output.value,
+            "script": coin.output.script,
+        }
+        for tx, _ in txs
+        for coin in coins_of(tx.txid, tx.tx)
+    ]
+    if outputs:
+        connection.execute(_ADD_OUTPUTS, outputs)
 
 
 def coins_of(txid: str, tx: Tx) -> list[Utxo]:
@@ -137,8 +143,7 @@ def waiting(connection: Connection) -> list[str]:
 
 def count_waiting(connection: Connection) -> int:
     """Give how many transactions are in the mempool."""
-    count = connection.scalar(select(func.count()).where(TXS.c.height.is_(None)))
-    return int(count or 0)
+    return connection.execute(_COUNT_WAITING).scalar_one()
 
 
 def with_descendants(connection: Connection, txids: Iterable[str]) -> list[str]:

@@ -10,11 +10,11 @@ from sqlalchemy import Connection
 
 from refold.kernel.errors import UsageError
 from refold.metaid.devnet import chain, indexer, mempool, purse, reorg
-from refold.metaid.devnet.chain import BlockInfo, Moment
 from refold.metaid.devnet.clock import Clock, SimulatedClock, simulated_start
 from refold.metaid.devnet.faults import FaultPlan, Faults, faults_of
 from refold.metaid.devnet.listing import Totals
 from refold.metaid.devnet.mempool import Accepted
+from refold.metaid.devnet.mint import BlockInfo, Miner, before_all
 from refold.metaid.devnet.ordering import ORDERS, Order
 from refold.metaid.devnet.quirks import Profile, Quirks, changed
 from refold.metaid.devnet.reorg import Fate, Plan, Reorganised
@@ -70,8 +70,8 @@ class Node:
     def _begin(self, connection: Connection, height: int) -> None:
         if get_meta(connection, "index_height") is None:
             purse.remember(connection, FAUCET, self._faucet)
-            start = chain.before_all(height, simulated_start(height))
-            self._connect(connection, start, start.time, [])
+            start = before_all(height, simulated_start(height))
+            chain.connect(connection, start, start.time, [], self._miner(connection))
             put_meta(connection, "index_height", str(height))
 
     def close(self) -> None:
@@ -132,24 +132,40 @@ class Node:
         if count < 1:
             raise UsageError("mine-count", f"{count} blocks", "mine 1 or more")
         _check_order(order)
-        return [self._mine_one(order, limit) for _ in range(count)][-1]
+        block = self._mine_one(order, limit)
+        while count > 1 and self.count_waiting():
+            block, count = self._mine_one(order, limit), count - 1
+        return block if count == 1 else self._mine_empty(count - 1)
 
     def _mine_one(self, order: Order, limit: int | None) -> BlockInfo:
         with self._store.transaction() as connection:
             now = chain.moment(connection)
             txids = chain.chosen(connection, order, f"{self.seed} {now.height + 1}", limit)
-            block = self._connect(connection, now, self._clock.block(now.time), txids)
+            time = self._clock.block(now.time)
+            block = chain.connect(connection, now, time, txids, self._miner(connection))
             if limit is not None:
                 mempool.measure_depths(connection)
             indexer.follow(connection, block.height, self._quirks)
             return block
 
-    def _connect(
-        self, connection: Connection, on: Moment, time: int, txids: list[str]
-    ) -> BlockInfo:
-        branch = get_meta(connection, "branch") or "0"
-        pays = self._faucet.script
-        return chain.connect(connection, on, time, txids, pays=pays, branch=branch)
+    def _mine_empty(self, count: int) -> BlockInfo:
+        """Mine blocks while nothing waits, in one go: long silences are common in stories."""
+        with self._store.transaction() as connection:
+            now = chain.moment(connection)
+            times = self._times(now.time, count)
+            block = chain.connect_empty(connection, now, times, self._miner(connection))
+            indexer.follow(connection, block.height, self._quirks)
+            return block
+
+    def _times(self, before: int, count: int) -> list[int]:
+        """Give the times of so many new blocks."""
+        times = [before]
+        for _ in range(count):
+            times.append(self._clock.block(times[-1]))
+        return times[1:]
+
+    def _miner(self, connection: Connection) -> Miner:
+        return Miner(self._faucet.script, get_meta(connection, "branch") or "0")
 
     def reorg(
         self,
@@ -170,14 +186,11 @@ class Node:
         plan = Plan(depth, blocks, order, tuple(drop), fate, shift)
         with self._store.transaction() as connection:
             reorg.check(connection, plan)
-            branch = str(int(get_meta(connection, "branch") or "0") + 1)
-            put_meta(connection, "branch", branch)
-            times = [chain.time_at(connection, chain.moment(connection).height - depth)]
-            while len(times) <= reorg.length_of(plan):
-                times.append(self._clock.block(times[-1]))
-            done = reorg.reorganise(
-                connection, plan, times[1:], pays=self._faucet.script, branch=branch
-            )
+            branch = int(self._miner(connection).branch) + 1
+            put_meta(connection, "branch", str(branch))
+            start = chain.time_at(connection, chain.moment(connection).height - depth)
+            times = self._times(start, reorg.length_of(plan))
+            done = reorg.reorganise(connection, plan, times, self._miner(connection))
             top = done.fork + len(done.new)
             indexer.follow_reorg(connection, done.fork, top, times[-1], self._quirks)
             return done
@@ -185,7 +198,8 @@ class Node:
     @property
     def height(self) -> int:
         """The height of the last block."""
-        return self.tip.height
+        with self._store.transaction() as connection:
+            return chain.moment(connection).height
 
     @property
     def tip(self) -> BlockInfo:

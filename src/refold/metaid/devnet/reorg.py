@@ -8,6 +8,7 @@ from sqlalchemy import Connection, delete, select, update
 
 from refold.kernel.errors import UsageError
 from refold.metaid.devnet import chain, mempool
+from refold.metaid.devnet.mint import Miner
 from refold.metaid.devnet.ordering import Order, arranged
 from refold.metaid.devnet.tables import BLOCKS, TXS
 
@@ -46,9 +47,9 @@ class Reorganised(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def reorganise(
-    connection: Connection, plan: Plan, times: Sequence[int], *, pays: bytes, branch: str
+    connection: Connection, plan: Plan, times: Sequence[int], miner: Miner
 ) -> Reorganised:
-    """Carry out a plan; `times` are those of the new blocks, the others as for `chain.connect`.
+    """Carry out a plan; `times` are those of the new blocks.
 
     Raises `UsageError`: `reorg-depth`, `reorg-length`, `reorg-drop`.
     """
@@ -68,9 +69,9 @@ def reorganise(
     layout = _layout(kept, fork, len(times), plan.shift)
     new = []
     for txids, time in zip(layout.values(), times, strict=True):
-        ordered, on = _ordered(connection, txids, plan.order, branch), chain.moment(connection)
-        block = chain.connect(connection, on, time, ordered, pays=pays, branch=branch)
-        new.append(block.hash)
+        ordered = _ordered(connection, txids, plan.order, miner.branch)
+        on = chain.moment(connection)
+        new.append(chain.connect(connection, on, time, ordered, miner).hash)
     mempool.measure_depths(connection)
     gone = tuple(txid for txid in lost if txid not in coinbases)
     returned = tuple(txid for txid in dropped if txid in went and txid not in gone)
