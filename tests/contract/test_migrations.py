@@ -117,6 +117,20 @@ def test_every_step_leads_to_the_tables_that_the_code_has(
         assert migrated == described(connection)
 
 
+def test_texts_compare_by_code_point_whatever_the_language_of_the_server(
+    postgres_url: str,
+) -> None:
+    with Database.open(postgres_url) as database, database.read() as connection:
+        columns = connection.execute(
+            text(
+                "SELECT table_name, column_name, collation_name FROM information_schema.columns"
+                " WHERE table_schema = current_schema() AND data_type = 'text'"
+            )
+        ).all()
+    assert len(columns) > 50
+    assert [tuple(column) for column in columns if column[2] != "C"] == []
+
+
 def test_tables_begin_with_the_name_of_their_part() -> None:
     import_all_tables()
     parts = {path.parent.name for path in SOURCE.glob("*/__init__.py")}

@@ -250,6 +250,13 @@ class TestMempool:
         assert held.pin == pin(1, None, body=b"a body")
         assert (held.size, held.source) == (6, A)
 
+    def test_when_it_was_first_seen_is_not_amended(self, store: Store) -> None:
+        """Each indexer says another time."""
+        first, later = pin(1, None, timestamp=5), pin(1, None, timestamp=6)
+        assert outcomes(store, first, later) == ["new", "same"]
+        assert outcomes(store, msgspec.structs.replace(later, status=1)) == ["amended"]
+        assert [found.timestamp for found in store.pins.pending()] == [5]
+
     def test_no_move_confirms_what_was_not_read_out_of_a_block(self, store: Store) -> None:
         outcomes(store, pin(1, None))
         written = store.pins.move([(pin_id(1), Place(7, 0)), (pin_id(2), Place(7, 1))], A)

@@ -31,7 +31,7 @@ _UNCHANGING = (
 
 
 class Batch:
-    """Takes words on pins one after the other, and collects what has to be written for them.
+    """Takes words of one kind one after the other, and collects what has to be written for them.
 
     `held` and `waiting` are what the store has of the ids: copies out of blocks, and of the
     mempool, none of both. Each word sees what those before it did.
@@ -82,7 +82,7 @@ class Batch:
         held = self._held.get(pin_id)
         if held is not None:
             return self._settle(held, _placed(held.pin, NOWHERE), "vanished")
-        if self._waiting.pop(pin_id, None) is None:
+        if pin_id not in self._waiting:
             return Written(pin_id, "unread", None, None)
         self._waits_no_more(pin_id)
         return Written(pin_id, "moved", NOWHERE, None)
@@ -107,7 +107,6 @@ class Batch:
         self._held[pin.id] = self.added[pin.id] = held
         if waiting is None:
             return Written(pin.id, "new", None, held.place)
-        del self._waiting[pin.id]
         self._waits_no_more(pin.id)
         return Written(pin.id, "moved", NOWHERE, held.place)
 
@@ -126,7 +125,7 @@ class Batch:
         if settled == held:
             return Written(pin.id, "same", held.place, held.place)
         self._held[pin.id] = settled
-        (self.added if pin.id in self.added else self.changed)[pin.id] = settled
+        self.changed[pin.id] = settled
         if settled.place == held.place:
             return Written(pin.id, "amended", held.place, held.place)
         self.moves.append((pin.id, Moved(held.place, settled.place, self._source)))
@@ -143,9 +142,9 @@ class Batch:
 
     def _waits(self, waiting: Held) -> None:
         self._waiting[waiting.pin.id] = self.waiting_put[waiting.pin.id] = waiting
-        self.waiting_gone.discard(waiting.pin.id)
 
     def _waits_no_more(self, pin_id: str) -> None:
+        del self._waiting[pin_id]
         self.waiting_put.pop(pin_id, None)
         self.waiting_gone.add(pin_id)
 
