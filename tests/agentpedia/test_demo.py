@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from refold.agentpedia import DEPLOYED, REASONS, replay
 from refold.agentpedia.demo import DEMO_NAMES, demo_document, demo_events
 from refold.agentpedia.demo.articles import Article, Draft, articles
-from refold.agentpedia.demo.cast import id_of
+from refold.agentpedia.demo.cast import id_of, key_of
 from refold.agentpedia.demo.dice import Dice
 from refold.agentpedia.demo.edits import better, first_draft, grow, mend, slip
 from refold.agentpedia.demo.story import SCENES, tell
@@ -150,7 +150,7 @@ def test_it_folds_under_the_rules_of_the_network_too(told: Told) -> None:
 def test_every_id_holds_its_checksum() -> None:
     for global_meta_id, name in DEMO_NAMES.items():
         address = decode_globalmetaid(global_meta_id)
-        assert address.payload == sha256(name.encode()).digest()[:20]
+        assert address.payload == key_of(name).key_hash
 
 
 def test_every_sender_and_editor_has_a_name_of_its_own(told: Told) -> None:

@@ -80,6 +80,34 @@ def test_forbidden_addresses_have_a_kind(text: str) -> None:
     assert forbidden_kind(address)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("10.0.0.1", "private"),
+        ("100.64.0.1", "shared (carrier-grade NAT)"),
+        ("127.0.0.1", "loopback"),
+        ("169.254.169.254", "link-local"),
+        ("224.0.0.1", "multicast"),
+        ("255.255.255.255", "reserved"),
+        ("::", "unspecified"),
+        ("::1", "loopback"),
+        ("::2", "IPv4-compatible"),
+        ("::ffff:8.8.8.8", "IPv4-mapped"),
+        ("::ffff:0:8.8.8.8", "IPv4-translated"),
+        ("64:ff9b::8.8.8.8", "NAT64"),
+        ("64:ff9b:1::1", "NAT64"),
+        ("2002::1", "6to4"),
+        ("fc00::1", "unique-local"),
+        ("fe80::1", "link-local"),
+        ("fec0::1", "site-local"),
+        ("ff0e::1", "multicast"),
+        ("4000::1", "unassigned"),
+    ],
+)
+def test_the_kind_is_told(text: str, kind: str) -> None:
+    assert forbidden_kind(ipaddress.ip_address(text)) == kind
+
+
 @given(st.ip_addresses())
 def test_what_the_standard_library_calls_not_global_is_forbidden(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,

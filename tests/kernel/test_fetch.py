@@ -609,6 +609,8 @@ SECRET = "token=SECRET"  # noqa: S105 -- that it is kept out is what is tested
     [
         b"",
         b"\x00\n\x1b[31m",
+        f"SSH-2.0-{SECRET}\r\n\r\n".encode(),
+        f"HTTP/1.1 200 OK\r\n{SECRET}\r\n\r\n".encode(),
         http(b"", "503 No\x1b[31m"),
         http(b"abc", length=9),
         http(b"", "302 x", f"Location: https://x.test/?{SECRET}"),

@@ -75,8 +75,10 @@ def answer_by_name(host: str, port: int) -> list[str]:
     return [PUBLIC] if host == "good.example" else ["127.0.0.1"]
 
 
-ODD_ANSWERS = ["127.1", "0177.0.0.1", "2130706433", "0x7f000001", "fe80::1%eth0", "8.8.8.8%1", "2606:4700::1111%1", "",
-               "127.0.0.1 ", "[::1]", "localhost", "8.8.8.8:80", "１２７.0.0.1"]  # fmt: skip
+ODD_ANSWERS = [
+    *("127.1", "0177.0.0.1", "2130706433", "0x7f000001", "127.0.0.1 ", "１２７.0.0.1", ""),
+    *("fe80::1%eth0", "8.8.8.8%1", "2606:4700::1111%1", "[::1]", "localhost", "8.8.8.8:80"),
+]
 
 
 @pytest.mark.parametrize("answer", [*ADDRESSES, *ODD_ANSWERS])

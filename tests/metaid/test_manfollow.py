@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from metaid.mans import HTML, Answer, Indexer, client, one, pin_id, row, transport_of, whole
 from metaid.worlds import PATH, World, place, populate, seen, settled, world
-from refold.metaid.man import follow as manfollow
 from refold.metaid.devnet.quirks import PROFILE_NAMES
+from refold.metaid.man import follow as manfollow
 from refold.metaid.man.follow import Follow, Followed
 from refold.metaid.man.overlap import Place
 from refold.metaid.man.walk import Limits, Walk

@@ -1,5 +1,6 @@
 """Which database: `sqlite:///path` or `postgresql://user@host/name`. No password is ever shown."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,13 @@ __all__ = ["PostgresUrl", "SqliteUrl", "parse_database_url"]
 
 _FORMS = "write sqlite:///file.db, sqlite:////full/path/file.db or postgresql://user@host/name"
 _POSTGRES = frozenset({"postgresql", "postgres", "postgresql+psycopg"})
+_URL = re.compile(
+    r"""[a-z+]+://
+        (?: [^@/?\#\[\]]* @ )?
+        (?: \[[0-9A-Fa-f:.]+\] | [^@/?\#\[\]:]* ) (?: :[0-9]{1,5} )?
+        (?: /[^?\#]* )? (?: \?[^\#]* )?""",
+    re.VERBOSE,
+)
 _SQLITE, _FILE = "sqlite:", "sqlite:///"
 _SECRETS = ("password", "secret")
 
@@ -54,12 +62,15 @@ def parse_database_url(text: str, password: str = "") -> SqliteUrl | PostgresUrl
     """
     if text.startswith(_SQLITE):
         return _sqlite(text)
+    if text.partition("://")[0] not in _POSTGRES:
+        raise _unreadable("it is neither of SQLite nor of PostgreSQL")
+    # The library reads as far as it understands, and would take part of a password for the host.
+    if _URL.fullmatch(text) is None:
+        raise _unreadable("it is no URL, or a password in it needs %40 %2F %3F %23 for @ / ? #")
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        raise _unreadable("it is no URL of a database") from None  # its text repeats the URL
-    if url.drivername not in _POSTGRES:
-        raise _unreadable("it is neither of SQLite nor of PostgreSQL")
+        raise _unreadable("it is no URL") from None  # the library's text repeats it
     if any(word in name for name in url.query for word in _SECRETS):
         raise UsageError(
             "database-url",

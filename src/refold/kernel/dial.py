@@ -38,6 +38,9 @@ __all__ = [
 # Addresses of one name that are tried: more than any sane name needs to find one that answers.
 MAX_DIALLED = 4
 
+# One system call, where the default selector takes four; Windows has no poll.
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+
 Clock = Callable[[], float]
 """Gives seconds that never go back."""
 Resolver = Callable[[str, int], Sequence[str]]
@@ -219,7 +222,7 @@ class Wire(httpcore2.NetworkStream):
         """Tell whether an idle connection has bytes or its end to read: then it is of no use."""
         if self._sock.fileno() < 0:
             return True
-        with selectors.DefaultSelector() as selector:
+        with _Selector() as selector:
             selector.register(self._sock, selectors.EVENT_READ)
             return bool(selector.select(0))
 

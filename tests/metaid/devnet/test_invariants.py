@@ -145,6 +145,17 @@ class Acts(RuleBasedStateMachine):
 
     @invariant()
     @precondition(lambda self: hasattr(self, "net"))
+    def a_real_indexer_has_the_same_pins_in_its_own_order(self) -> None:
+        self.net.quirks("man-p2p", ignores_reorgs=False, stale_keys=0)
+        rows = self.client.rows(NOTE, size=3)
+        heights = {row["id"]: row["genesisHeight"] for row in rows}
+        assert len(rows) == len(heights), "no key is left of a block that is gone"
+        self.net.quirks("clean")
+        truth = {pin.id: pin.height for pin in self.net.pins(NOTE)}
+        assert heights == truth | dict.fromkeys(ids_of(self.net.waiting(NOTE)), -1)
+
+    @invariant()
+    @precondition(lambda self: hasattr(self, "net"))
     def all_that_waits_can_be_mined(self) -> None:
         with self.net.transaction() as connection:
             waiting = chain.described(connection, TXS.c.height.is_(None))
@@ -167,4 +178,6 @@ def check_rows(client: Client, path: str) -> None:
 
 
 TestActs = Acts.TestCase
-TestActs.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestActs.settings = settings(
+    max_examples=max(12, settings().max_examples // 10), stateful_step_count=20, deadline=None
+)

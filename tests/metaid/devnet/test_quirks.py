@@ -333,6 +333,25 @@ def test_an_ignored_reorg_leaves_two_keys_of_blocks(client: Client) -> None:
     assert {row["genesisHeight"] for row in client.rows(size=1)} == {12}
 
 
+@pytest.mark.parametrize("unseen", [False, True])
+def test_a_pin_first_met_in_a_block_is_seen_when_it_waits_again(
+    client: Client, unseen: bool
+) -> None:
+    client.net.quirks(mempool_unseen=True, mempool_rows=True)
+    first, second = mined(client, count=2)
+    client.net.quirks(mempool_unseen=unseen)
+    client.net.reorg(1, drop=[second])
+    for newest_first in (False, True):
+        client.net.quirks(newest_first=newest_first)
+        rows = {row["id"]: row for row in client.rows()}
+        assert set(rows) == ({first} if unseen else {first, second})
+    if not unseen:
+        assert rows[second]["genesisHeight"] == -1
+        assert rows[second]["seenTime"] == client.net.tip.time
+    client.net.mine()
+    assert sorted(client.ids()) == sorted((first, second))
+
+
 def test_skip_every(client: Client) -> None:
     client.net.quirks(skip_every=3)
     pins = mined(client, count=1, blocks=5)  # heights 11 to 15

@@ -88,7 +88,8 @@ def test_dropped_for_good_as_by_a_double_spend() -> None:
         assert not net.waiting()
         assert net.raw_tx(alice[1][:64]) is None
         again = write(net, 1, key="alice")[0]
-        assert again not in alice, "the coin is spent by something else now"
+        assert again not in alice
+        assert net.count_waiting() == 1, "the coin was free again, and is spent otherwise now"
         assert raw is not None
         with pytest.raises(InputError) as caught:
             net.send(raw)
