@@ -141,6 +141,16 @@ def test_another_writer_is_waited_for_and_then_named(database_url: str) -> None:
         assert count(first) == 2
 
 
+def test_opening_waits_for_no_writer(database_url: str) -> None:
+    with (
+        Database.open(database_url) as first,
+        first.write() as connection,
+        Database.open(database_url, wait=0.05) as second,
+    ):
+        add(connection, "a")
+        assert count(second) == 0
+
+
 def test_threads_write_one_after_the_other(database: Database) -> None:
     def write(number: int) -> None:
         for step in range(10):

@@ -20,7 +20,7 @@ import sqlalchemy.exc
 from sqlalchemy import Connection, Engine
 
 from refold.db.backend import Backend, Durability, Hold
-from refold.db.migrate import require_latest, upgrade
+from refold.db.migrate import is_latest, upgrade
 from refold.db.postgres import PostgresBackend
 from refold.db.sqlite import SqliteBackend
 from refold.db.url import SqliteUrl, parse_database_url
@@ -40,16 +40,11 @@ class Database:
         self._backend = backend
         self._holds: list[Hold] = []
         self._is_open = True
+        self._reader = backend.reader()
+        self._writer = None if readonly else backend.writer()
         with ExitStack() as on_failure:
-            self._writer = None if readonly else backend.writer()
             on_failure.callback(self.close)
-            if self._writer is not None:
-                with self._begin(self._writer) as connection:
-                    upgrade(connection, self.shown)
-            self._reader = backend.reader()
-            if readonly:
-                with self._begin(self._reader) as connection:
-                    require_latest(connection, self.shown)
+            self._bring_up()
             on_failure.pop_all()
 
     @classmethod
@@ -133,7 +128,7 @@ class Database:
     def close(self) -> None:
         """Close all connections. A transaction that is still open is undone."""
         self._is_open = False
-        for engine in (self._writer, getattr(self, "_reader", None)):
+        for engine in (self._writer, self._reader):
             if engine is not None:
                 engine.dispose()
 
@@ -150,6 +145,24 @@ class Database:
 
     def __repr__(self) -> str:
         return f"Database({self.shown})"
+
+    def _bring_up(self) -> None:
+        """See to it that the tables are those of this refold, without waiting for a writer."""
+        try:
+            with self._begin(self._reader) as connection:
+                if is_latest(connection, self.shown):
+                    return
+        except SourceError as error:
+            if self._writer is None or error.code != "database-missing":
+                raise
+        if self._writer is None:
+            raise SourceError(
+                "database-older",
+                f"{self.shown}: its tables are those of an older refold",
+                "open it for writing once: that brings them up to date",
+            )
+        with self._begin(self._writer) as connection:
+            upgrade(connection, self.shown)
 
     @contextmanager
     def _begin(self, engine: Engine) -> Iterator[Connection]:

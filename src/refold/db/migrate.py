@@ -14,7 +14,7 @@ from sqlalchemy.schema import Column
 
 from refold.kernel.errors import SourceError
 
-__all__ = ["METADATA", "require_latest", "upgrade"]
+__all__ = ["METADATA", "is_latest", "steps", "upgrade"]
 
 METADATA = MetaData(
     naming_convention={
@@ -42,12 +42,20 @@ def steps() -> tuple[str, ...]:
     return tuple(sorted(match[1] for match in found if match))
 
 
+def is_latest(connection: Connection, shown: str) -> bool:
+    """Tell whether a database is at the last step.
+
+    Raises SourceError `database-newer`, `database-foreign`.
+    """
+    return _step_of(connection, shown) == steps()[-1]
+
+
 def upgrade(connection: Connection, shown: str) -> None:
     """Bring a database to the last step, in the transaction of `connection`.
 
     Raises SourceError `database-newer`, `database-foreign`.
     """
-    if _step_of(connection, shown) == steps()[-1]:
+    if is_latest(connection, shown):  # as another process may just have done
         return
     # Alembic takes longer to import than everything else; most calls find the tables as they are.
     from alembic import command  # noqa: PLC0415
@@ -57,19 +65,6 @@ def upgrade(connection: Connection, shown: str) -> None:
     config.set_main_option("script_location", "refold.db:migrations")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-
-
-def require_latest(connection: Connection, shown: str) -> None:
-    """Return if a database is at the last step.
-
-    Raises SourceError `database-newer`, `database-older`, `database-foreign`.
-    """
-    if _step_of(connection, shown) != steps()[-1]:
-        raise SourceError(
-            "database-older",
-            f"{shown}: its tables are those of an older refold",
-            "open it for writing once: that brings them up to date",
-        )
 
 
 def _step_of(connection: Connection, shown: str) -> str | None:

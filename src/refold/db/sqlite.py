@@ -52,13 +52,7 @@ class SqliteBackend:
         return engine
 
     def reader(self) -> Engine:
-        """Give the engine for reading; raises SourceError `database-missing`."""
-        if not self._path.exists():
-            raise SourceError(
-                "database-missing",
-                f"{self.shown}: there is no such file",
-                "check the path, or write to it first",
-            )
+        """Give the engine for reading; connections raise SourceError `database-missing`."""
         engine = self._engine(self._connect_reader, READERS)
         event.listen(engine, "begin", lambda connection: _begin(connection, "BEGIN"))
         return engine
@@ -109,6 +103,12 @@ class SqliteBackend:
         return connection
 
     def _connect_reader(self) -> sqlite3.Connection:
+        if not self._path.exists():
+            raise SourceError(
+                "database-missing",
+                f"{self.shown}: there is no such file",
+                "check the path, or write to it first",
+            )
         connection = _connect(self._path, "ro", self._wait)
         # mode=ro covers this file, query_only whatever else a question could attach.
         connection.execute("PRAGMA query_only = ON")
