@@ -5,7 +5,6 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import assume
 from hypothesis import strategies as st
 
 from refold.agentpedia import PRD, Event, Fold, Options
@@ -123,7 +122,8 @@ class Wiki:
         """Carries a ruling: challenge, proposal, votes up to the quorum."""
         proposal = self.propose(target, outcome, **params)
         arbiters = self.fold.state.proposals[proposal].arbiters
-        assume(len(arbiters) >= 2)  # a random story may have sent the whole pool away
+        if len(arbiters) < 2:  # a random story may have sent the whole pool away
+            return proposal
         for arbiter in arbiters[:2]:
             vote = {"action": "vote", "proposalPin": proposal, "approve": True}
             self.pin(RULING, arbiter, vote)

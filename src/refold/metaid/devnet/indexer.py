@@ -180,6 +180,7 @@ def _roll_back(connection: Connection, fork: int) -> None:
     gone = select(PINS.c.id).outerjoin(TXS, TXS.c.txid == PINS.c.txid).where(TXS.c.txid.is_(None))
     connection.execute(delete(LISTING).where(LISTING.c.pin_id.in_(gone)))
     connection.execute(delete(PINS).where(PINS.c.id.in_(gone)))
+    connection.execute(delete(LISTING).where(LISTING.c.height > fork))
     arrival = select(TXS.c.arrival).where(TXS.c.txid == PINS.c.txid).scalar_subquery()
     place = func.printf(f"{UNMINED}&%010d", arrival)
     waits = {"height": _MEMPOOL, "place": place, "time": PINS.c.seen}
