@@ -122,7 +122,6 @@ def test_a_pin_first_met_in_a_block_is_seen_when_it_waits_again(
     first, second = mined(client, count=2)
     client.net.quirks(mempool_unseen=unseen)
     client.net.reorg(1, drop=[second])
-    rows: dict[str, Any] = {}
     for newest_first in (False, True):
         client.net.quirks(newest_first=newest_first)
         rows = {row["id"]: row for row in client.rows()}
