@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 import click
@@ -37,19 +39,24 @@ def group() -> None:
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True)
 @click.option("--profile", help="Quirks of the indexer: clean, man-v2, man-p2p or v1.")
-@click.option("--every", type=float, metavar="SECONDS", help="Mine a block every so often.")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Mine a block every so often.",
+)
 def serve(file: str | None, port: int, profile: str | None, every: float | None) -> None:
     """Serve the chain in FILE (in memory without one) on 127.0.0.1 until Ctrl-C."""
-    with _opened(file) as net:
+    from refold.metaid.devnet.clock import Ticker, WallClock
+    from refold.metaid.devnet.net import Devnet
+
+    with Devnet(file, clock=WallClock()) as net, net.serve(port=port) as url:
         if profile is not None:
             net.quirks(profile)  # type: ignore[arg-type]  # the library refuses other names
-        with net.serve(port=port) as url:
-            print_line(f"height {net.height:,}, serving {url} (orders: refold devnet --help)")
-            sys.stdout.flush()
-            while True:
-                time.sleep(3600 if every is None else every)
-                if every is not None:
-                    net.mine()
+        print_line(f"height {net.height:,}, serving {url} (orders: refold devnet --help)")
+        sys.stdout.flush()
+        with nullcontext() if every is None else Ticker(net, every):
+            Event().wait()  # until Ctrl-C
 
 
 @group.command()
