@@ -101,7 +101,7 @@ def check(url: str) -> int:
         bodies |= {told[-1] for told, _, _ in model.conflicts}
         compare("bodies", store.pins.counts().bodies, len(bodies))
         facts = [pin_id(step) for step in range(1, last + 1)]
-        compare("facts", [fact for fact, _ in store.facts.content_states()], sorted(facts))
+        compare("facts", sorted(store.facts.content_states()), sorted(facts))
         anchored = {step for step in range(1, last + 1) if not is_rolled_back(step, last)}
         compare("anchors", {anchor.height for anchor in store.marks.anchors(A)}, anchored)
         if connection.dialect.name == "sqlite":

@@ -187,8 +187,12 @@ def compare(store: Store, model: Model) -> None:
     assert counts.unconfirmed + counts.mempool == len(model.pending())
 
 
-# One database for all examples: each begins by emptying it.
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+# One database for all examples: each begins by emptying it. A third of the usual number of them,
+# as each opens it several times.
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=settings().max_examples // 3,
+)
 @given(taken=st.lists(steps, max_size=12))
 def test_the_store_is_the_model(database_url: str, taken: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patched:

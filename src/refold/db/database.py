@@ -94,7 +94,7 @@ class Database:
 
     @contextmanager
     def read(self, *, seconds: float | None = None) -> Iterator[Connection]:
-        """Give a connection that cannot write and sees one state for as long as the block lasts.
+        """Give a connection that cannot write, and from its first question on sees one state.
 
         With `seconds` a question that takes longer is broken off (`database-time-limit`): on
         PostgreSQL each one, on SQLite all together, from the beginning of the block.

@@ -1,6 +1,6 @@
 """Content and stake facts in the tables of a database: `interface.Facts`."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 import msgspec
@@ -31,7 +31,7 @@ class SqlFacts:
         """Give what is known of the text of a pin."""
         return self._contents.get(pin_id)
 
-    def content_states(self) -> Iterator[tuple[str, FactState]]:
+    def content_states(self) -> dict[str, FactState]:
         """Give the state of every pin of which there is a fact."""
         return self._contents.states()
 
@@ -47,7 +47,7 @@ class SqlFacts:
         """Give what is known of the stake of a pin."""
         return self._stakes.get(pin_id)
 
-    def stake_states(self) -> Iterator[tuple[str, FactState]]:
+    def stake_states(self) -> dict[str, FactState]:
         """Give the state of every pin of which there is a fact."""
         return self._stakes.states()
 
@@ -85,9 +85,9 @@ class _Facts(Generic[Fact]):
     def get(self, pin_id: str) -> Fact | None:
         return self._held([pin_id]).get(pin_id)
 
-    def states(self) -> Iterator[tuple[str, FactState]]:
-        asked = select(self._table.c.pin, self._table.c.state).order_by(self._table.c.pin)
-        return ((pin_id, state) for pin_id, state in self._connection.execute(asked))
+    def states(self) -> dict[str, FactState]:
+        asked = select(self._table.c.pin, self._table.c.state)
+        return dict(self._connection.execute(asked).all())
 
     def due(self, now: int, limit: int) -> list[Fact]:
         when = self._table.c.next_try

@@ -57,7 +57,7 @@ class Pins(Protocol):
     def place(self, pin_id: str) -> Place | None:
         """Give where a pin stands; None for a pin that nobody ever gave."""
 
-    def places_from(self, floor: int, path: str) -> Iterator[tuple[str, Place]]:
+    def places_from(self, floor: int, path: str) -> list[tuple[str, Place]]:
         """Give the pins of a path at `floor` and above, and those in no block but the vanished."""
 
     def read(self, pin_id: str) -> Held | None:
@@ -152,8 +152,8 @@ class Facts(Protocol):
     def content(self, pin_id: str) -> ContentFact | None:
         """Give what is known of the text of a pin."""
 
-    def content_states(self) -> Iterator[tuple[str, FactState]]:
-        """Give the state of every pin of which there is a fact, by id."""
+    def content_states(self) -> dict[str, FactState]:
+        """Give the state of every pin of which there is a fact."""
 
     def due_content(self, now: int, limit: int) -> list[ContentFact]:
         """Give the facts to be tried again at a time (Unix seconds), the longest due first."""
@@ -164,8 +164,8 @@ class Facts(Protocol):
     def stake(self, pin_id: str) -> StakeFact | None:
         """Give what is known of the stake of a pin."""
 
-    def stake_states(self) -> Iterator[tuple[str, FactState]]:
-        """Give the state of every pin of which there is a fact, by id."""
+    def stake_states(self) -> dict[str, FactState]:
+        """Give the state of every pin of which there is a fact."""
 
     def due_stakes(self, now: int, limit: int) -> list[StakeFact]:
         """Give the facts to be tried again at a time (Unix seconds), the longest due first."""

@@ -108,7 +108,7 @@ class SqlPins:
         row = self._connection.execute(_PLACE_OF, {"of": pin_id}).first()
         return None if row is None else place_at(row[0], row[1])
 
-    def places_from(self, floor: int, path: str) -> Iterator[tuple[str, Place]]:
+    def places_from(self, floor: int, path: str) -> list[tuple[str, Place]]:
         """Give the pins of a path in a window, and those in no block."""
         columns = (pins.c.pin, pins.c.height, pins.c.tx_index)
         # Three questions, so that each goes through an index.
@@ -119,8 +119,8 @@ class SqlPins:
             ),
             select(mempool.c.pin, null(), null()).where(mempool.c.path == path),
         )
-        for pin_id, height, tx_index in self._connection.execute(asked):
-            yield pin_id, place_at(height, tx_index)
+        rows = self._connection.execute(asked).all()  # read before the caller goes on to write
+        return [(pin_id, place_at(height, tx_index)) for pin_id, height, tx_index in rows]
 
     def read(self, pin_id: str) -> Held | None:
         """Give a pin with all that is known of it."""
