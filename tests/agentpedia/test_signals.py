@@ -768,7 +768,9 @@ def test_the_monitor_and_the_reputation_agree_on_who_stood(wiki: Wiki) -> None:
 
     def note(stood: bool) -> None:
         for version in fold.state.versions.values():
-            if version.equivalent_of is None and not version.credit:
+            if version.equivalent_of is None and version.id not in fold.state.credits.get(
+                version.record, {}
+            ):
                 settled.setdefault(version.id, stood)
 
     for event in wiki.events:

@@ -321,9 +321,9 @@ def _judge_voter(
     return None
 
 
-def expire_params(state: State, pin: str) -> None:
+def expire_params(state: State, due: Due) -> None:
     """Close a param-proposal whose window is over, unless it took effect in time."""
-    proposal = state.param_proposals[pin]
+    proposal = state.param_proposals[due.ref]
     if proposal.state == "open":
-        state.touched.param_proposals.add(pin)
+        state.touched.param_proposals.add(due.ref)
         proposal.state = "voided"

@@ -25,8 +25,13 @@ def resolve(state: State, name: str) -> Version | None:
     return None
 
 
-def canonical_name(state: State, name: str | None) -> str | None:
-    """Give the version id behind a name, aliases resolved; what names no version stays as it is."""
+def canonical_name(state: State, entry: Entry, name: str | None) -> str | None:
+    """Give the version id behind a name, aliases resolved; what names no version stays as it is.
+
+    Most revs name the head, which is known without looking into the memory of all versions.
+    """
+    if name == entry.head:
+        return entry.head
     version = None if name is None else resolve(state, name)
     return name if version is None else version.id
 

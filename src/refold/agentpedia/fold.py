@@ -35,7 +35,7 @@ from refold.agentpedia.reviews import apply_challenge, apply_review
 from refold.agentpedia.revs import apply_rev
 from refold.agentpedia.rules import PRD, Rules
 from refold.agentpedia.rulings import apply_ruling, expire
-from refold.agentpedia.state import Grave, Options, State, Touched
+from refold.agentpedia.state import Due, Grave, Options, State, Touched
 from refold.agentpedia.view import View
 from refold.kernel.errors import InputError, UsageError
 
@@ -48,12 +48,12 @@ _RULES: dict[str, Callable[[State, Event], Refusal | None]] = {
     CONSTITUTION: apply_constitution,
     PARAM_PROPOSAL: apply_param_proposal,
 }
-_CLOSINGS: dict[str, Callable[[State, str], None]] = {
+_CLOSINGS: dict[str, Callable[[State, Due], None]] = {
     "proposal": expire,
     "param-proposal": expire_params,
     "signal": settle,
 }
-SNAPSHOT_FORMAT = 1
+SNAPSHOT_FORMAT = 2
 """Raised whenever `State` or the meaning of one of its fields changes."""
 
 
@@ -126,7 +126,7 @@ class Fold:
         due = state.due
         while due and due[0].height <= height:
             closing = heappop(due)
-            _CLOSINGS[closing.kind](state, closing.ref)
+            _CLOSINGS[closing.kind](state, closing)
         state.clock = max(state.clock, height)
 
     @property

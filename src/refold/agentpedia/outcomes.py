@@ -93,7 +93,7 @@ def _revert_to(state: State, proposal: Proposal, height: int) -> None:
     if target is None or state.records[target.record] is not entry:
         return
     if state.rules.settled_signals:
-        overturn(state, entry, target, proposal.sender)
+        overturn(state, target, proposal.sender)
     restore_version(
         state,
         entry,

@@ -3,7 +3,7 @@
 from heapq import heappush
 
 from refold.agentpedia.event import later
-from refold.agentpedia.state import Due, Editor, Entry, State, Tier, Version
+from refold.agentpedia.state import Credit, Due, Editor, State, Tier, Version
 
 SETTLE_DAYS = 7
 """A rev earns its credit when nothing overturned it for a week, longer than any default window."""
@@ -19,12 +19,13 @@ ABSENCE_TENTHS = -10
 """An arbiter's absence costs as much as a warning (PRD §6)."""
 
 
-def await_credit(state: State, entry: Entry, version: Version, tier: Tier) -> None:
+def await_credit(state: State, version: Version, tier: Tier) -> None:
     """Open the credit of a create or edit; it settles in a week unless it is overturned."""
-    version.credit = weight_of(tier)
-    entry.unsettled.append(version.id)
+    record = version.record
+    credit = Credit(version.seq, version.author, weight_of(tier))
+    state.credits.setdefault(record, {})[version.id] = credit
     due = later(version.height, SETTLE_DAYS * state.options.blocks_per_day)
-    heappush(state.due, Due(due, version.seq, "signal", version.id))
+    heappush(state.due, Due(due, version.seq, "signal", version.id, record))
 
 
 def weight_of(tier: Tier) -> int:
@@ -41,40 +42,39 @@ def earn(state: State, editor: Editor, halves: int) -> None:
         editor.reputation += SIGNAL_TENTHS
 
 
-def settle(state: State, version_id: str) -> None:
+def settle(state: State, due: Due) -> None:
     """Pay the credit of a rev whose week is over, if nothing took it away."""
-    version = state.versions[version_id]
-    if not version.credit:
+    unsettled = state.credits.get(due.record, {})
+    credit = unsettled.pop(due.ref, None)
+    if credit is None:
         return
-    entry = state.records[version.record]
-    entry.settled += 1  # they settle in the order they were opened, so this one is the next
-    if entry.settled * 2 > len(entry.unsettled):  # rarely enough to cost a constant a credit
-        del entry.unsettled[: entry.settled]
-        entry.settled = 0
-    earn(state, state.editors[version.author], version.credit)
-    version.credit = 0
+    if not unsettled:
+        del state.credits[due.record]
+    earn(state, state.editors[credit.author], credit.halves)
 
 
-def overturn(state: State, entry: Entry, target: Version, by: str) -> None:
+def overturn(state: State, target: Version, by: str) -> None:
     """Take away the unsettled revs of others that came after the version returned to.
 
     What is settled costs nothing any more. The walk removes what it meets but for the reverter's
     own revs of the last week, and those the constitution's rate bounds.
     """
-    unsettled, own = entry.unsettled, []
-    while len(unsettled) > entry.settled:
-        version = state.versions[unsettled[-1]]
-        if version.seq <= target.seq:
+    unsettled = state.credits.get(target.record, {})
+    kept: list[tuple[str, Credit]] = []
+    while unsettled:
+        name, credit = unsettled.popitem()
+        if credit.seq <= target.seq:
+            kept.append((name, credit))
             break
-        unsettled.pop()
-        if version.author == by:
-            own.append(version.id)
+        if credit.author == by:
+            kept.append((name, credit))
             continue
-        cost = version.credit * OVERTURNED_FACTOR * SIGNAL_TENTHS // HALVES
-        state.editors[version.author].reputation -= cost
-        state.touched.editors.add(version.author)
-        version.credit = 0
-    unsettled.extend(reversed(own))
+        cost = credit.halves * OVERTURNED_FACTOR * SIGNAL_TENTHS // HALVES
+        state.editors[credit.author].reputation -= cost
+        state.touched.editors.add(credit.author)
+    unsettled.update(reversed(kept))
+    if not unsettled:
+        state.credits.pop(target.record, None)
 
 
 def count_review(state: State, editor: Editor, tier: Tier) -> None:

@@ -135,10 +135,10 @@ def _edit(state: State, rev: Rev) -> Refusal | None:
         return need("parentRev", "a pin id or null")
     if based_on is not None and type(based_on) is not str:
         return need("basedOn", "a pin id or null")
-    declared = canonical_name(state, based_on)
+    declared = canonical_name(state, entry, based_on)
     if declared is not None and declared != entry.head:
         entry.contests.append(Contest(rev.event.pin, entry.head, declared))
-    _write(state, rev, entry, content_hash, canonical_name(state, named))
+    _write(state, rev, entry, content_hash, canonical_name(state, entry, named))
     return None
 
 
@@ -169,7 +169,7 @@ def _write(state: State, rev: Rev, entry: Entry, content_hash: str, parent_rev: 
     entry.history.append(pin)
     entry.head = pin
     if state.rules.settled_signals:
-        reputation.await_credit(state, entry, version, rev.tier)
+        reputation.await_credit(state, version, rev.tier)
 
 
 def _revert(state: State, rev: Rev) -> Refusal | None:
@@ -195,7 +195,7 @@ def _revert(state: State, rev: Rev) -> Refusal | None:
     if claim is not None and not isinstance(claim, dict):
         return need("claim", "an object or null")
     if state.rules.settled_signals:
-        reputation.overturn(state, entry, target, event.sender)
+        reputation.overturn(state, target, event.sender)
     restore_version(
         state,
         entry,

@@ -192,8 +192,8 @@ def _vote(state: State, event: Event) -> Refusal | None:
     return None
 
 
-def expire(state: State, pin: str) -> None:
+def expire(state: State, due: Due) -> None:
     """Close a proposal whose window is over, unless it took effect in time."""
-    proposal = state.proposals[pin]
+    proposal = state.proposals[due.ref]
     if proposal.state == "open":
         close_by_expiry(state, proposal)

@@ -65,7 +65,7 @@ class Version(msgspec.Struct, gc=False, rename="camel"):
     """A version of an entry: a create, an edit, or the equivalent of an older one (spec §5).
 
     `text_pin` is the rev that brought its text; `size` and `refs_found` are None when that text
-    stands behind a `content_ref`. `credit` is the open signal in halves (spec §8).
+    stands behind a `content_ref`.
     """
 
     id: str
@@ -84,7 +84,6 @@ class Version(msgspec.Struct, gc=False, rename="camel"):
     text_pin: str
     approved: bool = False
     condemned: bool = False
-    credit: int = 0
 
 
 class Contest(msgspec.Struct, frozen=True, gc=False):
@@ -105,10 +104,7 @@ class Weight(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Entry(msgspec.Struct, gc=False, rename="camel"):
-    """The record behind one entry key, or behind two after a transfer.
-
-    `unsettled` are the revs whose credit is open, in order, after the first `settled` of them.
-    """
+    """The record behind one entry key, or behind two after a transfer."""
 
     keys: list[str]
     head: str
@@ -124,8 +120,6 @@ class Entry(msgspec.Struct, gc=False, rename="camel"):
     passed: str | None = None
     writers: list[str] = []
     weights: list[Weight] = []
-    unsettled: list[str] = []
-    settled: int = 0
 
 
 class Review(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -276,13 +270,25 @@ NO_LIMITS = Limits(*(0 for _ in Limits.__struct_fields__))
 """Before the genesis; no rule reads them then."""
 
 
+class Credit(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The open signal of a create or edit, in halves (spec §8)."""
+
+    seq: int
+    author: str
+    halves: int
+
+
 class Due(msgspec.Struct, frozen=True, order=True, gc=False, array_like=True):
-    """Something that happens by itself at a height: a proposal expires, a signal settles."""
+    """Something that happens by itself at a height: a proposal expires, a signal settles.
+
+    `ref` is the proposal's pin or the version's id, `record` the record of a signal.
+    """
 
     height: int
     seq: int
     kind: Literal["proposal", "param-proposal", "signal"]
     ref: str
+    record: int = -1
 
 
 class Touched(msgspec.Struct, gc=False):
@@ -304,7 +310,11 @@ class Touched(msgspec.Struct, gc=False):
 
 
 class State(msgspec.Struct, rename="camel"):
-    """All that the fold knows after `seq` events, the last at `last`."""
+    """All that the fold knows after `seq` events, the last at `last`.
+
+    `credits` are open for a week each, by record and version, in the order they were opened: what
+    settles is found in a small place, however large the rest has become.
+    """
 
     rules: Rules
     options: Options
@@ -333,4 +343,5 @@ class State(msgspec.Struct, rename="camel"):
     stakes: dict[str, str] = {}
     graveyard: list[Grave] = []
     due: list[Due] = []
+    credits: dict[int, dict[str, Credit]] = {}
     touched: Touched = msgspec.field(default_factory=Touched)
