@@ -91,9 +91,11 @@ def _genesis(state: State, event: Event) -> Refusal | None:
     state.founders = list(founders)
     _enact(state, event, 0, None, params)
     for editor in state.editors.values():  # named before the genesis
+        state.keep("editors", editor.id)
         editor.reputation = state.options.editors_rep.get(editor.id, 0) * TENTHS
     for name in founders:
         editor = editor_named(state, name)
+        state.keep("editors", name)
         editor.founder = True
         editor.registered_at = event.height
     return None
@@ -170,6 +172,7 @@ def _revise(state: State, event: Event, revision: int) -> Refusal | None:
     refusal = refusal or _judge_algorithms(state, event)
     if refusal is not None:
         return refusal
+    state.touch("param_proposals", proposal.pin)
     proposal.used_by = event.pin
     _enact(state, event, revision, proposal.pin, state.constitutions[-1].params | params)
     return None
@@ -247,7 +250,7 @@ def _propose(state: State, event: Event) -> Refusal | None:
         needed=None if voters is None else _two_thirds(len(voters)),
         voters=voters,
     )
-    state.touched.param_proposals.add(event.pin)
+    state.touch("param_proposals", event.pin)
     heappush(state.due, Due(expires_at, state.seq, "param-proposal", event.pin))
     return None
 
@@ -299,7 +302,7 @@ def _vote(state: State, event: Event) -> Refusal | None:
     approve = event.payload.get("approve")
     if type(approve) is not bool:
         return need("approve", "true or false")
-    state.touched.param_proposals.add(proposal.pin)
+    state.touch("param_proposals", proposal.pin)
     proposal.votes[sender] = approve
     if approve:
         proposal.approve_count += 1
@@ -325,5 +328,5 @@ def expire_params(state: State, due: Due) -> None:
     """Close a param-proposal whose window is over, unless it took effect in time."""
     proposal = state.param_proposals[due.ref]
     if proposal.state == "open":
-        state.touched.param_proposals.add(due.ref)
+        state.touch("param_proposals", due.ref)
         proposal.state = "voided"

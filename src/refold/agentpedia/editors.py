@@ -35,7 +35,7 @@ def editor_named(state: State, name: str) -> Editor:
     if editor is None:
         scenario = state.options.editors_rep if state.constitutions else {}
         editor = state.editors[name] = Editor(name, scenario.get(name, 0) * TENTHS)
-        state.touched.editors.add(name)
+        state.touched.editors.add(name)  # added, and so not to be copied
     return editor
 
 
@@ -93,7 +93,7 @@ def _challenge(state: State, event: Event, editor: Editor) -> Refusal | None:
         return refuse("unregistered", sender=event.sender)
     if tier == "T0" and state.rules.t0_reviews_only:
         return refuse("t0-review-only", tier=tier)
-    state.touched.cases.add(event.pin)
+    state.touch("cases", event.pin)
     state.cases[event.pin] = Case(event.pin, editor.id, event.sender, event.height, state.seq)
     return None
 
@@ -122,7 +122,7 @@ def _poc_response(state: State, event: Event, editor: Editor) -> Refusal | None:
         return refuse("poc-response-missing", responsePin=response)
     if state.rules.bound_registration and review.seq < case.seq:
         return refuse("poc-review-too-early", review=review.pin, challenge=case.pin)
-    state.touched.cases.add(case.pin)
+    state.touch("cases", case.pin)
     case.response_pins[response] = None
     return None
 
@@ -163,9 +163,9 @@ def _register(state: State, event: Event, editor: Editor) -> Refusal | None:
             return refuse("stake-reused", txid=txid, owner=owner)
     txid = txid if type(txid) is str else None
     state.registers[event.pin] = Register(event.pin, editor.id, event.height, txid, amount)
+    state.touch("registers", event.pin)
+    state.touch("editors", editor.id)
     editor.registers.append(event.pin)
-    state.touched.registers.add(event.pin)
-    state.touched.editors.add(editor.id)
     return None
 
 
@@ -185,8 +185,8 @@ def _endorse(state: State, event: Event, editor: Editor) -> Refusal | None:
     heard = register.endorsers if state.rules.bound_registration else editor.endorsed_by
     if sender in heard:
         return refuse("duplicate-endorse", register=register.pin)
-    state.touched.registers.add(register.pin)
-    state.touched.editors.add(editor.id)
+    state.touch("registers", register.pin)
+    state.touch("editors", editor.id)
     register.endorsers.append(sender)
     editor.endorsed_by.append(sender)
     limits = state.limits
@@ -199,7 +199,7 @@ def _endorse(state: State, event: Event, editor: Editor) -> Refusal | None:
 def _suspend(state: State, event: Event, editor: Editor) -> Refusal | None:
     if not _sanctioned(state, event, editor):
         return refuse("suspend-unauthorized", rulingPin=event.payload.get("rulingPin"))
-    state.touched.editors.add(editor.id)
+    state.touch("editors", editor.id)
     editor.suspended_until = later(event.height, state.limits.suspension)
     return None
 
@@ -207,7 +207,7 @@ def _suspend(state: State, event: Event, editor: Editor) -> Refusal | None:
 def _revoke(state: State, event: Event, editor: Editor) -> Refusal | None:
     if not _sanctioned(state, event, editor):
         return refuse("revoke-unauthorized", rulingPin=event.payload.get("rulingPin"))
-    state.touched.editors.add(editor.id)
+    state.touch("editors", editor.id)
     editor.revoked = True
     return None
 

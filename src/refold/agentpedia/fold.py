@@ -29,6 +29,7 @@ from refold.agentpedia.event import (
     is_global_meta_id,
     position,
 )
+from refold.agentpedia.past import Past
 from refold.agentpedia.reasons import Refusal, refuse, refuse_fault
 from refold.agentpedia.reputation import settle
 from refold.agentpedia.reviews import apply_challenge, apply_review
@@ -68,6 +69,7 @@ class Fold:
     def __init__(self, rules: Rules = PRD, options: Options | None = None) -> None:
         options = options or Options()
         self.state = State(rules, options, roots=_roots(options.cluster_aliases))
+        self._past: Past | None = None
 
     @property
     def rules(self) -> Rules:
@@ -121,8 +123,11 @@ class Fold:
         Proposals expire and signals settle in order of (due height, opening position) (§6, §8).
         """
         state = self.state
-        if state.touched.everything:
-            state.touched = Touched()  # nobody looks: let no marks pile up
+        touched = state.touched
+        if touched.everything:  # nobody looks: let no marks pile up
+            state.touched = Touched(graveyard=touched.graveyard, histories=touched.histories)
+        if self._past is not None and height > state.clock:
+            self._past.begin(state, height)
         due = state.due
         while due and due[0].height <= height:
             closing = heappop(due)
@@ -154,7 +159,7 @@ class Fold:
 
     def snapshot(self) -> bytes:
         """Give the whole fold as bytes; `restore` and the remaining events give the same view."""
-        state = msgspec.structs.replace(self.state, touched=Touched())
+        state = msgspec.structs.replace(self.state, touched=Touched(), copies=None)
         return msgspec.msgpack.encode(_Snapshot(SNAPSHOT_FORMAT, state))
 
     @classmethod
@@ -172,9 +177,26 @@ class Fold:
                 f"snapshot format {snapshot.format}, this release reads {SNAPSHOT_FORMAT}",
                 "fold the pins again",
             )
-        fold = cls.__new__(cls)
+        fold = cls(snapshot.state.rules)
         fold.state = snapshot.state
         return fold
+
+    def remember(self, blocks: int) -> None:
+        """From here on be able to undo what happens at the last so many heights where it does."""
+        self._past = Past(blocks)
+
+    def roll_back(self, height: int) -> bool:
+        """Undo all that happened above a height; False, and nothing is done, if it is too long ago.
+
+        Everything undone is marked as touched. Closings that were due up to `height` may be undone
+        as well; `advance` closes them again.
+        """
+        if self.state.clock <= height:
+            return True
+        if self._past is None or not self._past.reaches(height):
+            return False
+        self._past.roll_back(self.state, height)
+        return True
 
 
 @contextmanager

@@ -6,7 +6,7 @@ against `refold.kernel.canonical`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from hashlib import sha256
 
 import msgspec
@@ -32,6 +32,17 @@ STUB_BYTES = 512
 
 Record = tuple[str, str, Json]
 """One record of the full view: section, key, value."""
+
+SECTIONS = {
+    "editor": "editors",
+    "proposal": "proposals",
+    "param-proposal": "param_proposals",
+    "challenge": "challenges",
+    "review": "reviews",
+    "case": "cases",
+    "register": "registers",
+}
+"""Sections with a record for each part of a kind, by its id; and the name of that kind."""
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -63,48 +74,73 @@ def digest_of_lines(lines: Iterable[bytes]) -> str:
 def records(state: State, tip: int) -> Iterator[Record]:
     """Give every record of the full view, in no particular order."""
     yield fold_record(state)
-    for constitution in state.constitutions:
-        yield "constitution", constitution.pin, msgspec.to_builtins(constitution)
+    yield from constitution_records(state)
+    for index in range(len(state.records)):
+        yield from history_records(state, index)
     yield from touched_records(state, tip, _everything(state))
     yield from graves(state, 0)
 
 
 def _everything(state: State) -> Touched:
     return Touched(
-        everything=False,
-        records=set(range(len(state.records))),
-        editors=set(state.editors),
-        proposals=set(state.proposals),
-        param_proposals=set(state.param_proposals),
-        challenges=set(state.challenges),
-        reviews=set(state.reviews),
-        cases=set(state.cases),
-        registers=set(state.registers),
+        everything=False, **{kind: set(getattr(state, kind)) for kind in SECTIONS.values()}
     )
 
 
+def constitution_records(state: State) -> Iterator[Record]:
+    """Give the records of all constitutions, in order."""
+    for constitution in state.constitutions:
+        yield "constitution", constitution.pin, msgspec.to_builtins(constitution)
+
+
 def touched_records(state: State, tip: int, touched: Touched) -> Iterator[Record]:
-    """Give the records that were touched, as they are now; by section, then by index or id."""
-    for index in sorted(touched.records):
-        entry = state.records[index]
-        for key in entry.keys:
-            yield "entry", key, _record(state, entry, key)
-        if not entry.keys:
-            yield "displaced", entry.history[0], _record(state, entry, None)
-    for name in sorted(touched.editors):
+    """Give the records that were touched, as they are now; by section, then by id.
+
+    Not among them: histories (`history_records`), and what was undone (`undone_names`).
+    """
+    for name in _known(state.editors, touched.editors):
         yield "editor", name, _editor(state, state.editors[name], tip)
-    for pin in sorted(touched.proposals):
+    for pin in _known(state.proposals, touched.proposals):
         yield "proposal", pin, _proposal(state.proposals[pin])
-    for pin in sorted(touched.param_proposals):
+    for pin in _known(state.param_proposals, touched.param_proposals):
         yield "param-proposal", pin, _param_proposal(state.param_proposals[pin])
-    for pin in sorted(touched.challenges):
+    for pin in _known(state.challenges, touched.challenges):
         yield "challenge", pin, _challenge(state.challenges[pin])
-    for pin in sorted(touched.reviews):
+    for pin in _known(state.reviews, touched.reviews):
         yield "review", pin, _review(state.reviews[pin])
-    for pin in sorted(touched.cases):
+    for pin in _known(state.cases, touched.cases):
         yield "case", pin, _case(state.cases[pin])
-    for pin in sorted(touched.registers):
+    for pin in _known(state.registers, touched.registers):
         yield "register", pin, msgspec.to_builtins(state.registers[pin])
+
+
+def _known(parts: Container[str], touched: Iterable[str]) -> list[str]:
+    """Give what was touched and not undone, sorted."""
+    return sorted(name for name in touched if name in parts)
+
+
+def undone_names(state: State, touched: Touched) -> Iterator[tuple[str, str]]:
+    """Give section and key of what was touched and is no more, but for records and graves."""
+    for section, kind in SECTIONS.items():
+        parts = getattr(state, kind)
+        for name in getattr(touched, kind):
+            if name not in parts:
+                yield section, name
+
+
+def history_records(state: State, index: int) -> Iterator[Record]:
+    """Give the records of one history, in the order of `history_names`."""
+    for section, key in history_names(state, index):
+        entry = state.records[index]
+        yield section, key, _record(state, entry, key if section == "entry" else None)
+
+
+def history_names(state: State, index: int) -> list[tuple[str, str]]:
+    """Give section and key of a history: an entry a key, or a displaced one; none when undone."""
+    if index >= len(state.records):
+        return []
+    entry = state.records[index]
+    return [("entry", key) for key in entry.keys] or [("displaced", entry.history[0])]
 
 
 def graves(state: State, first: int) -> Iterator[Record]:

@@ -31,12 +31,13 @@ def _decide(state: State, proposal: Proposal) -> None:
     challenge = state.challenges[proposal.challenge_pin]
     version = state.versions[challenge.target]
     disputed = state.records[version.record].disputed
-    state.touched.challenges.add(challenge.pin)
-    state.touched.records.add(version.record)
+    state.touch("challenges", challenge.pin)
+    state.touch("records", version.record)
     if state.rules.decided_challenges:
         challenge.outcome = proposal.outcome
         challenge.open_proposal = None
         if proposal.outcome not in CLEARING:
+            state.keep("versions", version.id)
             version.condemned = True
         disputed[version.id] -= 1
         if not disputed[version.id]:
@@ -48,7 +49,7 @@ def _decide(state: State, proposal: Proposal) -> None:
 def _judge_editor(state: State, proposal: Proposal) -> None:
     """Personal rulings: reputation, and for a ban the registry. Slashing is honorary (PRD §8)."""
     editor = editor_named(state, proposal.params.editor or "")
-    state.touched.editors.add(editor.id)
+    state.touch("editors", editor.id)
     editor.reputation += RULING_DELTAS[proposal.outcome]
     if proposal.outcome == "ban-editor":
         editor.banned = True
@@ -59,7 +60,7 @@ def _entry_of(state: State, proposal: Proposal) -> Entry:
     index = proposal.record
     if not state.rules.checked_transfers:
         index = state.keys[proposal.entry_key]
-    state.touched.records.add(index)
+    state.touch("records", index)
     return state.records[index]
 
 
@@ -132,11 +133,12 @@ def _transfer(state: State, params: Params) -> None:
     record, displaced = entry_at(state, source), entry_at(state, target)
     if record is None or source == target:
         return
-    state.touched.records.add(state.keys[source])
+    state.touch("records", state.keys[source])
     if displaced is not record:
         if displaced is not None:
+            state.touch("records", state.keys[target])
             displaced.keys.remove(target)
-            state.touched.records.add(state.keys[target])
+        state.keep("keys", target)
         state.keys[target] = state.keys[source]
         record.keys.append(target)
     state.plates.pop(target, None)
@@ -145,7 +147,8 @@ def _transfer(state: State, params: Params) -> None:
 
 def close_by_expiry(state: State, proposal: Proposal) -> None:
     """Void a proposal that ran out of time; a frozen entry goes back to its baseline (V14, V23)."""
-    state.touched.proposals.add(proposal.pin)
+    state.touch("proposals", proposal.pin)
+    state.keep("challenges", proposal.challenge_pin)
     proposal.state = "voided"
     challenge = state.challenges[proposal.challenge_pin]
     challenge.open_proposal = None
@@ -166,6 +169,6 @@ def _charge_absent(state: State, proposal: Proposal) -> None:
         if editor is None or name in proposal.votes:  # None: injected, and nobody's id
             continue
         if now >= editor.pool_suspended_until:
-            state.touched.editors.add(name)
+            state.touch("editors", name)
             editor.reputation += ABSENCE_TENTHS
             editor.pool_suspended_until = later(now, state.limits.suspension)

@@ -22,6 +22,7 @@ ABSENCE_TENTHS = -10
 def await_credit(state: State, version: Version, tier: Tier) -> None:
     """Open the credit of a create or edit; it settles in a week unless it is overturned."""
     record = version.record
+    state.keep("credits", record)
     credit = Credit(version.seq, version.author, weight_of(tier))
     state.credits.setdefault(record, {})[version.id] = credit
     due = later(version.height, SETTLE_DAYS * state.options.blocks_per_day)
@@ -35,7 +36,7 @@ def weight_of(tier: Tier) -> int:
 
 def earn(state: State, editor: Editor, halves: int) -> None:
     """Add a signal; whole ones become reputation."""
-    state.touched.editors.add(editor.id)
+    state.touch("editors", editor.id)
     editor.half_signals += halves
     while editor.half_signals >= HALVES:
         editor.half_signals -= HALVES
@@ -44,6 +45,7 @@ def earn(state: State, editor: Editor, halves: int) -> None:
 
 def settle(state: State, due: Due) -> None:
     """Pay the credit of a rev whose week is over, if nothing took it away."""
+    state.keep("credits", due.record)
     unsettled = state.credits.get(due.record, {})
     credit = unsettled.pop(due.ref, None)
     if credit is None:
@@ -59,6 +61,7 @@ def overturn(state: State, target: Version, by: str) -> None:
     What is settled costs nothing any more. The walk removes what it meets but for the reverter's
     own revs of the last week, and those the constitution's rate bounds.
     """
+    state.keep("credits", target.record)
     unsettled = state.credits.get(target.record, {})
     kept: list[tuple[str, Credit]] = []
     while unsettled:
@@ -70,8 +73,8 @@ def overturn(state: State, target: Version, by: str) -> None:
             kept.append((name, credit))
             continue
         cost = credit.halves * OVERTURNED_FACTOR * SIGNAL_TENTHS // HALVES
+        state.touch("editors", credit.author)
         state.editors[credit.author].reputation -= cost
-        state.touched.editors.add(credit.author)
     unsettled.update(reversed(kept))
     if not unsettled:
         state.credits.pop(target.record, None)
@@ -79,7 +82,7 @@ def overturn(state: State, target: Version, by: str) -> None:
 
 def count_review(state: State, editor: Editor, tier: Tier) -> None:
     """Count a valid review; every second one is a signal."""
-    state.touched.editors.add(editor.id)
+    state.touch("editors", editor.id)
     editor.valid_reviews += 1
     if editor.valid_reviews % REVIEWS_PER_SIGNAL == 0:
         earn(state, editor, weight_of(tier))

@@ -27,6 +27,7 @@ def apply_review(state: State, event: Event) -> Refusal | None:
     tier = tier_at(state, event.sender, event.height)
     independent = not same_cluster(state, event.sender, version.author)
     by_t2 = independent and tier == "T2"
+    state.keep("reviews_of", version.id)
     said = state.reviews_of.setdefault(version.id, {})
     earlier = said.get(event.sender)
     counted = earlier is not None and state.reviews[earlier].counted
@@ -34,12 +35,13 @@ def apply_review(state: State, event: Event) -> Refusal | None:
         count_review(state, state.editors[event.sender], tier)
         counted = True
     said[event.sender] = event.pin
-    state.touched.reviews.add(event.pin)
-    state.touched.records.add(version.record)
+    state.touch("reviews", event.pin)
+    state.touch("records", version.record)
     state.reviews[event.pin] = Review(
         event.pin, state.seq, event.sender, version.id, score, by_t2, counted
     )
     if by_t2 and score is not None and score >= PASSING_SCORE:
+        state.keep("versions", version.id)
         version.approved = True
     return None
 
@@ -59,8 +61,8 @@ def apply_challenge(state: State, event: Event) -> Refusal | None:
         return refuse("t0-review-only", tier=tier)
     if version.author == event.sender:
         return refuse("self-challenge", author=version.author)
-    state.touched.challenges.add(event.pin)
-    state.touched.records.add(version.record)
+    state.touch("challenges", event.pin)
+    state.touch("records", version.record)
     state.challenges[event.pin] = Challenge(event.pin, event.sender, version.id)
     disputed = state.records[version.record].disputed
     disputed[version.id] = disputed.get(version.id, 0) + 1

@@ -4,7 +4,7 @@ import msgspec
 
 from refold.agentpedia import reputation
 from refold.agentpedia.editors import root_of, tier_of
-from refold.agentpedia.entries import canonical_name, entry_at, resolve, restore_version
+from refold.agentpedia.entries import canonical_name, resolve, restore_version
 from refold.agentpedia.event import Event, Fault
 from refold.agentpedia.links import refs_found, utf8_length
 from refold.agentpedia.reasons import Refusal, need, refuse, refuse_fault
@@ -18,6 +18,7 @@ class Rev(msgspec.Struct, gc=False):
     event: Event
     lang: str
     key: str
+    record: int | None
     entry: Entry | None
     editor: Editor
     tier: Tier
@@ -37,8 +38,10 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
         return need("lang", "a language")
     if type(slug) is not str:
         return need("slug", "a slug")
-    rev = Rev(event, lang, f"{lang}:{slug}", None, editor, tier)
-    entry = rev.entry = entry_at(state, rev.key)
+    key = f"{lang}:{slug}"
+    record = state.keys.get(key)
+    entry = None if record is None else state.records[record]
+    rev = Rev(event, lang, key, record, entry, editor, tier)
     if entry is not None and entry.status != "normal":
         refusal = _closed_to(state, rev, entry)
         if refusal is not None:
@@ -57,11 +60,13 @@ def apply_rev(state: State, event: Event, fault: Fault | None = None) -> Refusal
     if rule is None:
         return refuse("rev-type-unknown", type=kind)
     head_before = None if entry is None else entry.head
+    if record is not None:
+        state.touch("records", record)
     refusal = rule(state, rev)
     if refusal is not None:
         return refusal
-    state.touched.editors.add(editor.id)
-    state.touched.records.add(state.keys[rev.key])
+    state.touch("editors", editor.id)
+    state.keep("rates", root)
     editor.valid_revs += 1
     rate.total += 1
     rate.by_key[rev.key] = rate.by_key.get(rev.key, 0) + 1
@@ -116,16 +121,16 @@ def _create(state: State, rev: Rev) -> Refusal | None:
     content_hash = payload.get("contentHash")
     if type(content_hash) is not str:
         return need("contentHash", "a hash")
-    state.keys[rev.key] = len(state.records)
-    entry = Entry([rev.key], rev.event.pin)
-    state.records.append(entry)
-    _write(state, rev, entry, content_hash, None)
+    record = state.keys[rev.key] = len(state.records)
+    state.records.append(Entry([rev.key], rev.event.pin))
+    state.touch("records", record)
+    _write(state, rev, record, content_hash, None)
     return None
 
 
 def _edit(state: State, rev: Rev) -> Refusal | None:
-    entry, payload = rev.entry, rev.event.payload
-    if entry is None:
+    entry, record, payload = rev.entry, rev.record, rev.event.payload
+    if entry is None or record is None:
         return refuse("edit-without-entry", entryKey=rev.key)
     content_hash = payload.get("contentHash")
     if type(content_hash) is not str:
@@ -138,12 +143,13 @@ def _edit(state: State, rev: Rev) -> Refusal | None:
     declared = canonical_name(state, entry, based_on)
     if declared is not None and declared != entry.head:
         entry.contests.append(Contest(rev.event.pin, entry.head, declared))
-    _write(state, rev, entry, content_hash, canonical_name(state, entry, named))
+    _write(state, rev, record, content_hash, canonical_name(state, entry, named))
     return None
 
 
-def _write(state: State, rev: Rev, entry: Entry, content_hash: str, parent_rev: str | None) -> None:
+def _write(state: State, rev: Rev, record: int, content_hash: str, parent_rev: str | None) -> None:
     """Make a version of a create or edit, and make it the head."""
+    entry = state.records[record]
     pin, payload = rev.event.pin, rev.event.payload
     title, text, ref = payload.get("title"), payload.get("content"), payload.get("contentRef")
     if type(text) is not str:
@@ -152,7 +158,7 @@ def _write(state: State, rev: Rev, entry: Entry, content_hash: str, parent_rev: 
     version = Version(
         id=pin,
         seq=state.seq,
-        record=state.keys[rev.key],
+        record=record,
         entry_key=key if key == rev.key else rev.key,
         author=rev.editor.id,
         height=rev.event.height,
@@ -182,7 +188,7 @@ def _revert(state: State, rev: Rev) -> Refusal | None:
     target = resolve(state, named)
     if target is None:
         return refuse("revert-target-unresolvable", revertTo=named)
-    if state.keys[rev.key] != target.record or not (
+    if rev.record != target.record or not (
         target.entry_key == rev.key or state.rules.checked_transfers
     ):
         return refuse("revert-entry-mismatch", entryKey=rev.key, targetEntry=target.entry_key)
@@ -217,7 +223,7 @@ def _redirect(state: State, rev: Rev) -> Refusal | None:
     if type(slug) is not str:
         return need("redirectTo", "a slug")
     target = f"{rev.lang}:{slug}"
-    if state.rules.checked_redirects and state.keys.get(target) == state.keys[rev.key]:
+    if state.rules.checked_redirects and state.keys.get(target) == rev.record:
         return refuse("redirect-self", redirectTo=target)
     if target not in state.keys:
         return refuse("redirect-target-missing", redirectTo=target)

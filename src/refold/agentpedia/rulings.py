@@ -157,7 +157,8 @@ def _open(state: State, event: Event, challenge: Challenge, outcome: str, params
         expires_at=expires_at,
         arbiters=list(drawn),
     )
-    state.touched.proposals.add(event.pin)
+    state.touch("proposals", event.pin)
+    state.keep("challenges", challenge.pin)
     challenge.open_proposal = event.pin
     heappush(state.due, Due(expires_at, state.seq, "proposal", event.pin))
 
@@ -183,7 +184,7 @@ def _vote(state: State, event: Event) -> Refusal | None:
     approve = event.payload.get("approve")
     if type(approve) is not bool:
         return need("approve", "true or false")
-    state.touched.proposals.add(proposal.pin)
+    state.touch("proposals", proposal.pin)
     proposal.votes[sender] = approve
     if approve and drawn:
         proposal.approve_count += 1

@@ -5,6 +5,7 @@ Objects refer to each other by pin id or key, never by reference, so that a snap
 encoding of `State` and restoring is one decoding.
 """
 
+from copy import copy
 from typing import Annotated, Literal
 
 import msgspec
@@ -295,7 +296,8 @@ class Touched(msgspec.Struct, gc=False):
     """The records of the view that changed since somebody looked: records by index, the rest by id.
 
     `everything` when nobody has looked yet, or a new constitution may have changed any of them;
-    the sets then say nothing, and the fold empties them block by block.
+    the sets then say nothing, and the fold empties them block by block. A roll-back touches what it
+    undoes; it notes how short it made the graveyard, and histories by record.
     """
 
     records: set[int] = set()
@@ -307,13 +309,33 @@ class Touched(msgspec.Struct, gc=False):
     cases: set[str] = set()
     registers: set[str] = set()
     everything: bool = True
+    graveyard: int | None = None
+    histories: dict[int, int] = {}
+
+
+Touchable = Literal[
+    "records",
+    "editors",
+    "proposals",
+    "param_proposals",
+    "challenges",
+    "reviews",
+    "cases",
+    "registers",
+]
+"""The parts of a state that records of the view are made of."""
+Kept = Literal[Touchable, "versions", "keys", "rates", "reviews_of", "credits"]
+"""The parts of a state that a block may change, and not only add to."""
+Copies = dict[str, dict[str | int, object]]
+"""Parts as they were before a block, by kind and name; None for what was not there."""
 
 
 class State(msgspec.Struct, rename="camel"):
     """All that the fold knows after `seq` events, the last at `last`.
 
     `credits` are open for a week each, by record and version, in the order they were opened: what
-    settles is found in a small place, however large the rest has become.
+    settles is found in a small place, however large the rest has become. `copies` are what the
+    present block is undone with, None when nobody wants to (`refold.agentpedia.past`).
     """
 
     rules: Rules
@@ -345,3 +367,34 @@ class State(msgspec.Struct, rename="camel"):
     due: list[Due] = []
     credits: dict[int, dict[str, Credit]] = {}
     touched: Touched = msgspec.field(default_factory=Touched)
+    copies: Copies | None = None
+
+    def touch(self, kind: Touchable, name: str | int) -> None:
+        """Mark a part that is about to change, or was just added."""
+        getattr(self.touched, kind).add(name)
+        if self.copies is not None:
+            self.keep(kind, name)
+
+    def keep(self, kind: Kept, name: str | int) -> None:
+        """Copy a part that is about to change, once a block; what is not there yet is None."""
+        if self.copies is None:
+            return
+        copies = self.copies.setdefault(kind, {})
+        if name not in copies:
+            parts = getattr(self, kind)
+            part = parts[name] if isinstance(parts, list) else parts.get(name)
+            copies[name] = _copied(part)
+
+
+def _copied(part: object) -> object:
+    """Give a copy that no change of the part reaches: two levels, and below they are frozen."""
+    if isinstance(part, dict):
+        return part.copy()
+    if not isinstance(part, msgspec.Struct):
+        return part
+    copied = copy(part)
+    for name in part.__struct_fields__:
+        value = getattr(part, name)
+        if isinstance(value, list | dict):
+            setattr(copied, name, value.copy())
+    return copied
