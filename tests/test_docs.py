@@ -24,8 +24,8 @@ from refold.agentpedia.event import MAX_INTEGER
 from refold.agentpedia.intake import MAX_PROBLEMS
 from refold.agentpedia.payload import MAX_DEPTH, MAX_DIGITS
 from refold.agentpedia.rules import FLAGS, INLINE_MAX_BYTES
-from refold.agentpedia.settings import SETTINGS
 from refold.cli.main import root
+from refold.cli.settings import SETTINGS
 from refold.kernel.errors import Exit
 
 ROOT = Path(__file__).parents[1]

@@ -12,11 +12,20 @@ from hypothesis import strategies as st
 
 from contract.databases import wipe
 from contract.model import NOWHERE, Model
-from contract.samples import REVIEW, A, B, pin, pin_id
+from contract.samples import REV, REVIEW, A, B, pin, pin_id
 from refold.db import Database
 from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
-from refold.metaid.store import Moved, Position, Store, Written, open_store, reading
+from refold.metaid.store import (
+    NO_RIVALS,
+    Moved,
+    Position,
+    Rivals,
+    Store,
+    Written,
+    open_store,
+    reading,
+)
 
 IDS = [pin_id(number) for number in range(4)]
 """Few pins and few places, so that they meet."""
@@ -28,6 +37,7 @@ class Write:
 
     copies: list[Pin]
     source: str
+    rivals: Rivals
     fails: bool
 
 
@@ -37,6 +47,7 @@ class Move:
 
     words: list[tuple[str, Place]]
     source: str
+    rivals: Rivals
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,7 @@ class Vanish:
 
     ids: list[str]
     source: str
+    rivals: Rivals
 
 
 @dataclass(frozen=True)
@@ -60,10 +72,31 @@ class Reopen:
     """The database closed and opened."""
 
 
-Step = Write | Move | Vanish | RollBack | Reopen
+@dataclass(frozen=True)
+class Settle:
+    """A reader that has seen everything, or that reads other paths."""
+
+    reader: str
+    paths: tuple[str, ...] | None
+
+
+Step = Write | Move | Vanish | RollBack | Reopen | Settle
 
 ids = st.sampled_from(IDS)
-sources = st.sampled_from([A, B])
+sources = st.sampled_from([A, A, B])
+C = "https://c.example.test"
+rivals = st.sampled_from(
+    [
+        *(NO_RIVALS, NO_RIVALS, Rivals(above=frozenset([A, C])), Rivals(below=frozenset([A, C]))),
+        *(Rivals(frozenset([A]), frozenset([B])), Rivals(frozenset([C]), frozenset([A, B]))),
+    ]
+)
+READERS = ("all", "some", "none")
+settles = st.builds(
+    Settle,
+    st.sampled_from(READERS),
+    st.sampled_from([None, None, (), (REV,), (REVIEW,), (REV, REVIEW)]),
+)
 heights = st.integers(0, 4)
 places = st.builds(Place, heights, st.integers(0, 2)) | st.just(NOWHERE)
 
@@ -92,12 +125,13 @@ def copies(draw: st.DrawFn) -> Pin:
 
 
 steps: st.SearchStrategy[Step] = st.one_of(
-    st.builds(Write, st.lists(copies(), max_size=6), sources, st.just(value=False)),
-    st.builds(Write, st.lists(copies(), max_size=6), sources, st.booleans()),
-    st.builds(Move, st.lists(st.tuples(ids, places), max_size=3), sources),
-    st.builds(Vanish, st.lists(ids, max_size=2), sources),
+    st.builds(Write, st.lists(copies(), max_size=6), sources, rivals, st.just(value=False)),
+    st.builds(Write, st.lists(copies(), max_size=6), sources, rivals, st.booleans()),
+    st.builds(Move, st.lists(st.tuples(ids, places), max_size=3), sources, rivals),
+    st.builds(Vanish, st.lists(ids, max_size=2), sources, rivals),
     st.builds(RollBack, heights, sources),
     st.builds(Reopen),
+    settles,
 )
 
 
@@ -121,11 +155,15 @@ def take(database: Database, model: Model, step: Step) -> Model:
 def apply_to_store(store: Store, step: Step) -> list[Written]:
     match step:
         case Write():
-            return store.pins.write(step.copies, step.source)
+            return store.pins.write(step.copies, step.source, step.rivals)
         case Move():
-            return store.pins.move(step.words, step.source)
+            return store.pins.move(step.words, step.source, step.rivals)
         case Vanish():
-            return store.pins.vanish(step.ids, step.source)
+            return store.pins.vanish(step.ids, step.source, step.rivals)
+        case Settle() if step.paths is None:
+            store.marks.settle(step.reader)
+        case Settle():
+            store.marks.read_by(step.reader, step.paths or ())
         case RollBack():
             above = sum(1 for found in store.pins.confirmed() if (found.height or 0) > step.height)
             assert store.pins.roll_back(step.height, step.source) == above
@@ -136,13 +174,17 @@ def apply_to_model(model: Model, step: Step) -> None:
     match step:
         case Write():
             for copy in step.copies:
-                model.write(copy, step.source)
+                model.write(copy, step.source, step.rivals)
         case Move():
             for pin_id_, place in step.words:
-                model.move(pin_id_, place, step.source)
+                model.move(pin_id_, place, step.source, step.rivals)
         case Vanish():
             for pin_id_ in step.ids:
-                model.vanish(pin_id_, step.source)
+                model.vanish(pin_id_, step.source, step.rivals)
+        case Settle() if step.paths is None:
+            model.settle(step.reader)
+        case Settle():
+            model.read_by(step.reader, *(step.paths or ()))
         case RollBack():
             model.roll_back(step.height, step.source)
 
@@ -176,6 +218,16 @@ def compare(store: Store, model: Model) -> None:
         copy = model.blocks.get(pin_id_) or model.mempool.get(pin_id_)
         held = store.pins.read(pin_id_)
         assert (held and (held.pin, held.source)) == (copy and (copy.pin, copy.source))
+    standings = store.pins.standing(IDS)
+    assert set(standings) == {pin_id_ for pin_id_ in IDS if model.place(pin_id_) is not None}
+    for pin_id_, standing in standings.items():
+        assert standing.place == model.place(pin_id_)
+        held_copy = model.blocks.get(pin_id_) or model.mempool[pin_id_]
+        owner = held_copy.owner or held_copy.source
+        assert (standing.placed_by, standing.source) == (owner, held_copy.source)
+        assert standing.size == len(held_copy.pin.body)
+    for reader in READERS:
+        assert store.marks.changed_from(reader) == model.readers.get(reader, ((), 0))[1]
     conflicts = [(met.copy.id, met.source, met.kept_source) for met in store.pins.conflicts()]
     assert conflicts == [(told[0], told[1], kept) for told, kept, _ in model.conflicts]
     differs = [frozenset(met.differs) for met in store.pins.conflicts()]

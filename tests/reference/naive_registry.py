@@ -106,9 +106,12 @@ def register(world: World, event: Json) -> None:
         raise Refused("schema-invalid")
     if stake["amountSat"] < world.params["stakeAmountSat"]:
         raise Refused("stake-insufficient")
+    if stake_state(world, event["pin"]) == "mismatch":
+        raise Refused("stake-mismatch")
     if world.prd:
         txid = text(stake, "txid")
-        if any(r["txid"] == txid and r["editor"] != applicant for r in world.registers):
+        taken = [r for r in world.registers if r["txid"] == txid and r["editor"] != applicant]
+        if any(stake_state(world, r["pin"]) == "verified" for r in taken):  # R 58
             raise Refused("stake-reused")  # F, fault 12
     world.registers.append(
         {
@@ -121,6 +124,14 @@ def register(world: World, event: Json) -> None:
             "amountSat": stake["amountSat"],
         }
     )
+
+
+def stake_state(world: World, pin: str) -> str:
+    """Tells what is known of a register's stake; as declared where nobody looks (S 4; R 58)."""
+    facts = world.options.get("stakeFacts")
+    if facts is None or not world.prd:
+        return "verified"
+    return str(facts.get(pin, "unavailable"))
 
 
 def endorse(world: World, event: Json) -> None:
@@ -154,7 +165,8 @@ def endorse(world: World, event: Json) -> None:
         }
     )
     enough = 4 if in_bootstrap_window(world, height) else 2
-    if len([i for i in world.endorsements if pooled(i)]) >= enough:
+    counts = stake_state(world, target["pin"]) == "verified"  # S 4: until then it waits
+    if counts and len([i for i in world.endorsements if pooled(i)]) >= enough:
         world.registered.setdefault(applicant, target["height"])
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from reference.naive import replay
+from reference.naive_registry import stake_state
 from reference.naive_state import OUTCOMES, World, editors, halves, status, tier
 from reference.naive_view import display, quality
 from reference.streams import MODES, stream
@@ -73,6 +74,7 @@ PRD_REASONS = (
     "challenge-decided",
     "display-mode-not-allowed",
     "poc-review-too-early",
+    "stake-mismatch",
     "stake-reused",
     "redirect-self",
     "transfer-source-missing",
@@ -109,6 +111,7 @@ def expected(profile: str) -> list[str]:
         names += [f"quality {name}" for name in ("protected", "featured", "normal", "stub")]
         names += ["reviewed", "awaiting review", "displaced", "without effect other-freeze"]
         names += ["out of the pool", "register on an earlier answer", "half tenth waits"]
+        names += ["endorsed and waiting"]
     else:
         names += ["review without a score", "K changed", "without effect transfer-self"]
     return names
@@ -157,6 +160,11 @@ def reached_by_editors(world: World) -> Counter[str]:
     for item in world.registers:
         answers = [a["review"] for a in world.responses if a["editor"] == item["editor"]]
         found["register on an earlier answer"] += item["review"] in answers[:-1]
+    found["endorsed and waiting"] = sum(
+        stake_state(world, item["pin"]) == "unavailable"
+        and sum(e["register"] == item["pin"] for e in world.endorsements) >= 4
+        for item in world.registers
+    )
     found["half tenth waits"] = sum(halves(world, who) % 2 for who in editors(world))
     return found
 

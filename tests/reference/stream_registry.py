@@ -86,7 +86,13 @@ def register(maker: "Maker", applicant: str, case: str, answer: str) -> None:
         "responsePin": "none" if maker.slip() else answer,
         "stake": {"txid": txid, "amountSat": amount},
     }
-    maker.emit("editor", applicant, payload)
+    facts = maker.options.get("stakeFacts")
+    if facts is None or maker.chance(0.1):
+        maker.emit("editor", applicant, payload)
+        return
+    pin = maker.next_pin()
+    facts[pin] = maker.rng.choice(["verified", "verified", "verified", "mismatch", "unavailable"])
+    maker.append(pin, "/protocols/agentpedia/editor", applicant, {"v": 1, **payload})
 
 
 def endorse(maker: "Maker", applicant: str | None = None) -> None:

@@ -114,6 +114,8 @@ class Maker:
         }
         if self.rng.random() < 0.1:
             options["frozenArbiterOverrides"]["en:a"] = ["E1", "E2"]
+        if self.rng.random() < 0.4:
+            options["stakeFacts"] = {}
         return options
 
     def make_aliases(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ from refold.agentpedia.full import (
     touched_records,
     undone_names,
 )
-from refold.agentpedia.state import Editor, Limits, State, Touched
+from refold.agentpedia.state import Editor, Entry, Limits, State, Touched
 
 Name = tuple[str, str]
 """Section and key."""
@@ -58,13 +58,21 @@ class LiveDigest:
         self._lengths: dict[int, int] = {}
         self._graves: list[str] = []
         self._praised: dict[str, set[int]] = defaultdict(set)
+        self._weights: dict[str, int] = {}
         self._quality: dict[int, str] = {}
         self._ripening: list[tuple[int, str]] = []
+        self._digest: str | None = None
         fold.state.touched = Touched()
 
     @classmethod
-    def resume(cls, fold: Fold, lines: Iterable[Line], tip: int) -> Self:
-        """Go on where another one was: `lines` are its lines at `tip`, at which the fold stands."""
+    def resume(
+        cls, fold: Fold, lines: Iterable[Line], tip: int, changed_from: int | None = None
+    ) -> Self:
+        """Go on where another one was: `lines` are its lines at `tip`.
+
+        The fold stands at `tip` as well; or else, with `changed_from`, it went another way from
+        that height on, and stands anywhere on it: the next look finds all that differs.
+        """
         live = cls(fold)
         state = fold.state
         for line in lines:
@@ -72,12 +80,22 @@ class LiveDigest:
             live._line_of[name] = f"{line.section}\t{line.key}\t{line.sha256}\n".encode()
             if line.record is not None:
                 live._names.setdefault(line.record, []).append(name)
+            if line.section == "grave":
+                live._graves.append(line.key)
         live._lines = sorted(live._line_of.values())
-        live._lengths = {index: len(entry.history) for index, entry in enumerate(state.records)}
-        live._graves = [grave.pin for grave in state.graveyard]
-        live._watch(state, tip)
+        live._lengths = dict.fromkeys(live._names, 1)  # at least; told anew if it went another way
+        for index, entry in enumerate(state.records):
+            live._lengths[index] = len(entry.history)
         live.tip = tip
-        state.touched = Touched(everything=False)
+        if changed_from is None:
+            live._graves = [grave.pin for grave in state.graveyard]
+            live._watch(state, tip)
+            state.touched = Touched(everything=False)
+        else:
+            state.touched.graveyard = 0
+            state.touched.histories = dict.fromkeys(live._names, 0)
+            for index, entry in enumerate(state.records):
+                state.touched.histories[index] = _steps_below(state, entry, changed_from)
         return live
 
     def at(self, tip: int, sink: Sink | None = None) -> str:
@@ -103,7 +121,9 @@ class LiveDigest:
         self._put_all(state, tip, touched, renamed, sink)
         if sink is not None:
             self._tell_histories(state, touched, sink)
-        return digest_of_lines(self._lines)
+        if self._digest is None:
+            self._digest = digest_of_lines(self._lines)
+        return self._digest
 
     @property
     def line_count(self) -> int:
@@ -122,6 +142,7 @@ class LiveDigest:
     def _watch(self, state: State, tip: int) -> None:
         """Note what may change without being touched."""
         self._praised.clear()
+        self._weights = {name: max(e.reputation, 0) for name, e in state.editors.items()}
         for pin in state.reviews:
             self._note_praise(state, pin)
         self._quality = {
@@ -153,14 +174,23 @@ class LiveDigest:
                 height = ripens(state.editors[name], state.limits, tip)
                 if height is not None:
                     heappush(self._ripening, (height, name))
+            if not self._is_weighed_anew(state, name):
+                continue
             for index in self._praised.get(name, ()):
-                if index >= len(state.records):
-                    continue
-                if quality_of(state, state.records[index]) != self._quality.get(index):
+                if index < len(state.records) and quality_of(
+                    state, state.records[index]
+                ) != self._quality.get(index):
                     touched.records.add(index)
         for index in touched.records:
             if index < len(state.records):
                 self._quality[index] = quality_of(state, state.records[index])
+
+    def _is_weighed_anew(self, state: State, name: str) -> bool:
+        """Tell whether an editor's reputation is another than at the last look (spec §9)."""
+        editor = state.editors.get(name)
+        weight = 0 if editor is None else max(editor.reputation, 0)
+        before, self._weights[name] = self._weights.get(name), weight
+        return weight != before
 
     def _drop_undone(self, state: State, touched: Touched, sink: Sink | None) -> set[Name]:
         """Take out the lines of what is no more; give the names that stand for another record."""
@@ -185,6 +215,7 @@ class LiveDigest:
             old = self._line_of.pop(name, None)
             if old is not None:
                 del self._lines[bisect_left(self._lines, old)]
+                self._digest = None
                 if sink is not None:
                     sink.drop(*name)
         return renamed
@@ -202,6 +233,7 @@ class LiveDigest:
             if old == line and name not in renamed:
                 return
             self._line_of[name] = line
+            self._digest = None
             if new is not None:
                 new.append(line)  # sorted once: a million insertions would take minutes
             else:
@@ -243,6 +275,15 @@ class LiveDigest:
         review = state.reviews[pin]
         if review.by_t2:
             self._praised[review.sender].add(state.versions[review.target].record)
+
+
+def _steps_below(state: State, entry: Entry, height: int) -> int:
+    """Give how many steps of a history were surely made below a height."""
+    for number, name in reversed(list(enumerate(entry.history, 1))):
+        version = state.versions.get(name)
+        if version is not None and version.height < height:
+            return number
+    return 0
 
 
 def _hash_in(line: bytes) -> str:

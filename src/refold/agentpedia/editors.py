@@ -5,7 +5,7 @@ from hashlib import sha256
 from refold.agentpedia.event import Event, integer, later
 from refold.agentpedia.reasons import Refusal, need, refuse
 from refold.agentpedia.rules import ENDORSEMENTS, ENDORSEMENTS_BOOTSTRAP, TENTHS
-from refold.agentpedia.state import Case, Editor, Limits, Register, State, Tier
+from refold.agentpedia.state import Case, Editor, Limits, Register, StakeState, State, Tier
 
 
 def tier_of(editor: Editor, limits: Limits, height: int) -> Tier | None:
@@ -72,6 +72,17 @@ def draw(state: State, seed: str, height: int) -> list[str]:
     pool = arbiter_pool(state, height)
     pool.sort(key=lambda name: (sha256((seed + name).encode()).digest()[:8], name))
     return pool[: max(state.limits.draw_n, 0)]
+
+
+def stake_of(state: State, register: str) -> StakeState:
+    """Give what is known of a register's stake; `declared` where nobody looks it up (spec §4)."""
+    facts = state.options.stake_facts if state.rules.stake_facts else None
+    return "declared" if facts is None else facts.get(register, "unavailable")
+
+
+def stake_counts(state: State, register: str) -> bool:
+    """Tell whether a register's stake is verified, or as good as that (spec §4)."""
+    return stake_of(state, register) in {"verified", "declared"}
 
 
 def apply_editor(state: State, event: Event) -> Refusal | None:
@@ -155,12 +166,16 @@ def _register(state: State, event: Event, editor: Editor) -> Refusal | None:
     if amount < state.limits.stake_sat:
         return refuse("stake-insufficient", amountSat=amount, stakeAmountSat=state.limits.stake_sat)
     txid = stake.get("txid")
+    if stake_of(state, event.pin) == "mismatch":
+        return refuse("stake-mismatch", txid=txid, amountSat=amount)
     if state.rules.bound_registration:
         if type(txid) is not str:
             return need("stake", "an object with a txid")
-        owner = state.stakes.setdefault(txid, editor.id)
+        owner = state.stakes.get(txid, editor.id)
         if owner != editor.id:
             return refuse("stake-reused", txid=txid, owner=owner)
+        if stake_counts(state, event.pin):  # else whoever names it first could block its owner
+            state.stakes[txid] = owner
     txid = txid if type(txid) is str else None
     state.registers[event.pin] = Register(event.pin, editor.id, event.height, txid, amount)
     state.touch("registers", event.pin)
@@ -191,7 +206,8 @@ def _endorse(state: State, event: Event, editor: Editor) -> Refusal | None:
     editor.endorsed_by.append(sender)
     limits = state.limits
     needed = ENDORSEMENTS_BOOTSTRAP if event.height < limits.bootstrap_end else ENDORSEMENTS
-    if editor.registered_at is None and len(heard) >= needed:
+    enough = len(heard) >= needed and stake_counts(state, register.pin)
+    if enough and editor.registered_at is None:
         editor.registered_at = register.height
     return None
 

@@ -54,7 +54,7 @@ _CLOSINGS: dict[str, Callable[[State, Due], None]] = {
     "param-proposal": expire_params,
     "signal": settle,
 }
-SNAPSHOT_FORMAT = 2
+SNAPSHOT_FORMAT = 3
 """Raised whenever `State` or the meaning of one of its fields changes."""
 
 
@@ -182,8 +182,12 @@ class Fold:
         return fold
 
     def remember(self, blocks: int) -> None:
-        """From here on be able to undo what happens at the last so many heights where it does."""
-        self._past = Past(blocks)
+        """From here on be able to undo what happens at the last so many heights where it does.
+
+        With 0, nothing of it any more: it takes a third of the time of a fold.
+        """
+        self._past = Past(blocks) if blocks else None
+        self.state.copies = None
 
     def roll_back(self, height: int) -> bool:
         """Undo all that happened above a height; False, and nothing is done, if it is too long ago.

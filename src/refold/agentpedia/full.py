@@ -12,7 +12,7 @@ from hashlib import sha256
 import msgspec
 
 from refold.agentpedia.common import Json, plate_of, status_of
-from refold.agentpedia.editors import tier_of
+from refold.agentpedia.editors import stake_of, tier_of
 from refold.agentpedia.reviews import PASSING_SCORE
 from refold.agentpedia.state import (
     Case,
@@ -199,6 +199,14 @@ def unverified(state: State) -> list[str]:
         for version in state.versions.values()
         if version.content_ref is not None and facts.get(version.text_pin) != "verified"
     )
+
+
+def unverified_stakes(state: State) -> list[str]:
+    """Give the registers whose stake this node has not seen verified, sorted.
+
+    Where nobody looks stakes up that is all of them, and they count as declared (spec §4).
+    """
+    return sorted(pin for pin in state.registers if stake_of(state, pin) != "verified")
 
 
 def fold_record(state: State) -> Record:

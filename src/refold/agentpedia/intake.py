@@ -215,14 +215,36 @@ def read_rows(data: bytes, *, gates: bool) -> Stream:
         problems += [msgspec.structs.replace(problem, line=number) for problem in wrong]
         if event is None:
             continue
-        fault = _envelope_fault(pin) if gates else None
-        payload = None if fault is not None else decode_payload(pin.body)
-        if payload is None:
-            faults[len(events)] = fault or MALFORMED
-        events.append(msgspec.structs.replace(event, payload=payload or {}))
+        payload, fault = _opened(pin, gates=gates)
+        if fault is not None:
+            faults[len(events)] = fault
+        events.append(msgspec.structs.replace(event, payload=payload))
         lines.append(number)
     _raise_all(problems)
     return _arrange(events, faults, lambda index: f"line {lines[index]}", Options())
+
+
+def read_pin(pin: Pin, *, gates: bool) -> tuple[Event, Fault | None]:
+    """Give a pin out of a block as an event, and what is wrong with it, schema and hash included.
+
+    For pins that a store has taken in: each id once, numbers within bounds. `gates`: whether
+    envelope, schema and content gates are on.
+    """
+    payload, fault = _opened(pin, gates=gates)
+    sender, name = pin.sender, _NAMES.get(pin.path)
+    if not fit_text(sender):
+        sender, payload, fault = "", {}, MALFORMED
+    if gates and fault is None and name is not None:
+        fault = check_payload(name, payload)
+    height = MEMPOOL if pin.height is None else pin.height
+    return Event(pin.id, pin.path, height, pin.tx_index, sender, payload), fault
+
+
+def _opened(pin: Pin, *, gates: bool) -> tuple[dict[str, object], Fault | None]:
+    """Give the payload of a pin; an empty one, and a fault, when it cannot be read."""
+    fault = _envelope_fault(pin) if gates else None
+    payload = None if fault is not None else decode_payload(pin.body)
+    return ({}, fault or MALFORMED) if payload is None else (payload, None)
 
 
 def _as_event(pin: Pin) -> dict[str, object]:

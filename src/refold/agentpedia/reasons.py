@@ -283,6 +283,11 @@ REASONS: dict[str, Reason] = {
     "stake-insufficient": _r(
         "PRD §4.6", "The stake is below stakeAmountSat.", "Stake at least stakeAmountSat."
     ),
+    "stake-mismatch": _r(
+        "spec §4",
+        "The transaction does not pay the stake: too little, not the applicant's, or an alias.",
+        "Name a transaction of your own with an output of at least amountSat.",
+    ),
     "stake-reused": _r(
         "spec §1, fault 12", "Another applicant registered with this stake.", "Stake your own."
     ),

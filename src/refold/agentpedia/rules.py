@@ -95,6 +95,9 @@ class Rules:
     content_facts: bool = _flag(
         "A rev whose fetched text does not hash to its contentHash is refused (spec §7, AC-A6)."
     )
+    stake_facts: bool = _flag(
+        "Where stakes are looked up, a register waits for its own and a wrong one is refused (§4)."
+    )
     display_modes: bool = _flag("`displayMode` of a ruling is judged and takes effect (spec §6).")
 
 

@@ -15,6 +15,7 @@ from refold.agentpedia.rules import Rules
 Tier = Literal["T0", "T0+", "T1", "T2"]
 Status = Literal["normal", "protected", "frozen"]
 Verdict = Literal["open", "effective", "voided"]
+StakeState = Literal["verified", "mismatch", "unavailable", "declared"]
 Blocks = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 Reputation = Annotated[int, msgspec.Meta(ge=-(10**12), le=10**12)]
 
@@ -22,14 +23,16 @@ Reputation = Annotated[int, msgspec.Meta(ge=-(10**12), le=10**12)]
 class Options(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """What the caller may set about a fold beside its rules (vectors README, spec §2–§4, §7).
 
-    `content_facts` says by rev what a node learned of a text behind a contentRef. The last four
-    are injections for tests; production replay leaves them empty.
+    `content_facts` says by rev what a node learned of a text behind a contentRef, `stake_facts` by
+    register what it learned of the stake; None: it has nobody to ask, and stakes count as declared.
+    The last four are injections for tests; production replay leaves them empty.
     """
 
     blocks_per_hour: Blocks = 6
     blocks_per_day: Blocks = 144
     genesis_pin: str | None = None
     content_facts: dict[str, Literal["verified", "mismatch", "unavailable"]] = {}
+    stake_facts: dict[str, Literal["verified", "mismatch", "unavailable"]] | None = None
     editors_rep: dict[str, Reputation] = {}
     cluster_aliases: dict[str, str] = {}
     arbiter_overrides: dict[str, list[str]] = {}

@@ -12,6 +12,7 @@ from refold.agentpedia.full import (
     full_view,
     quality_of,
     unverified,
+    unverified_stakes,
     view_digest,
 )
 from refold.agentpedia.state import State
@@ -62,6 +63,7 @@ class View(msgspec.Struct, frozen=True):
             "digest": self.digest(),
             "pending": self.pending,
             "unverified": unverified(self.state),
+            "unverifiedStakes": unverified_stakes(self.state),
             **full_view(self.state, self.tip),
         }
 

@@ -25,8 +25,10 @@ from refold.cli.output import (
     read_input,
     standard_input,
 )
+from refold.cli.pins import export, import_
 from refold.cli.registry import registry
 from refold.cli.signals import rulepack, signals
+from refold.cli.sync import check, sync
 from refold.kernel.errors import Exit, RefoldError, one_line
 
 if TYPE_CHECKING:
@@ -235,5 +237,5 @@ def demo(seed: int) -> None:
     print_json(demo_document(seed))
 
 
-for command in (signals, rulepack, registry):
+for command in (signals, rulepack, registry, import_, export, sync, check):
     group.add_command(command)

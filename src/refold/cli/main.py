@@ -20,11 +20,18 @@ if TYPE_CHECKING:
 
 _COMMANDS = {
     "agentpedia": ("refold.cli.agentpedia", "Fold, check and explain the encyclopedia of bots."),
+    "backup": ("refold.cli.backup", "Write all that is stored to one file."),
     "devnet": ("refold.cli.devnet", "Run a local chain and indexer."),
+    "mcp": ("refold.cli.serve", "Give agents tools on standard input and output."),
     "metaid": ("refold.cli.metaid", "Read transactions and check who wrote a pin."),
+    "restore": ("refold.cli.backup", "Fill an empty database from a backup."),
+    "serve": ("refold.cli.serve", "Serve the parts over HTTP."),
     "settings": ("refold.cli.settings", "Print every setting with its source."),
 }
-"""Commands, with the module that is imported only when its command is used."""
+"""Commands, with the module that is imported only when its command is used.
+
+The command stands there under its name, or as `group`.
+"""
 
 
 class _LazyGroup(click.Group):
@@ -38,7 +45,8 @@ class _LazyGroup(click.Group):
         del ctx
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).group
+        module = importlib.import_module(_COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name, None) or module.group
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,10 +1,17 @@
-"""Options that the commands of the encyclopedia share, and what they mean with the settings."""
+"""Options that several commands share, and what they mean with the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
 from refold.agentpedia.rules import PROFILES, Rules
 from refold.agentpedia.settings import GENESIS, RULES
-from refold.cli.settings import current_settings
+from refold.cli.settings import DATABASE, DATABASE_PASSWORD, current_settings
+
+if TYPE_CHECKING:
+    from refold.db import Database, Durability
 
 rules_option = click.option(
     "--rules",
@@ -17,6 +24,26 @@ genesis_option = click.option(
 schema_option = click.option(
     "--no-schema", is_flag=True, help="Leave out envelope, schema and content gates."
 )
+database_option = click.option(
+    "--database",
+    metavar="URL",
+    help="sqlite:///file.db or postgresql://user@host/name; default: the setting.",
+)
+
+
+def open_database(
+    url: str | None, *, readonly: bool = False, durability: Durability = "normal"
+) -> Database:
+    """Open the database named by the flag, else by the settings; `Database.open` has the rest."""
+    from refold.db import Database
+
+    settings = current_settings(database=url)
+    return Database.open(
+        settings[DATABASE],
+        password=settings[DATABASE_PASSWORD],
+        readonly=readonly,
+        durability=durability,
+    )
 
 
 def profile_of(rules: str | None) -> Rules:

@@ -44,6 +44,11 @@ REASONS = {
 """Why a fact is what it is; of `unavailable` it may also be the code of the error in the way."""
 
 Sink = Callable[[bytes], object]
+PiecesOf = Callable[[str, str], Iterator[tuple[bytes, bool]]]
+"""Gives a file in pieces, each with whether it is a chunk of its own, by pin id and wanted hash.
+
+It raises `EndError` where there are no more.
+"""
 
 _URI = re.compile(r"metafile://([0-9a-f]{64}i(?:0|[1-9][0-9]{0,9}))(?:\.[0-9A-Za-z]{1,16})?")
 _HASH = re.compile("[0-9a-f]{64}")
@@ -67,8 +72,8 @@ class ContentFact(msgspec.Struct, frozen=True, rename="camel"):
     detail: str = ""
 
 
-class _EndError(Exception):
-    """The reading came to an end before the last byte: with this state and reason."""
+class EndError(Exception):
+    """The reading of a file came to an end before the last byte: with this state and reason."""
 
     def __init__(self, state: State, reason: str, detail: str = "") -> None:
         super().__init__(state, reason, detail)
@@ -93,51 +98,22 @@ class Metafiles:
         `sink` takes the bytes, a chunk at a time; they count only when the fact is `verified`. No
         more than a chunk is kept here. Raises InputError: `metafile-uri`, `content-hash`.
         """
-        pin_id = parse_uri(uri)
-        if _HASH.fullmatch(expected) is None:
-            raise InputError("content-hash", f"{expected} is no hash", "give 64 hex digits")
-        whole, size, chunks = sha256(), 0, 0
-        try:
-            for piece, is_chunk in self._pieces(pin_id, expected):
-                whole.update(piece)
-                size += len(piece)
-                chunks += is_chunk
-                if sink is not None:
-                    sink(piece)
-        except _EndError as end:
-            return ContentFact(
-                end.state, end.reason, pin_id, expected, None, size, chunks, end.detail
-            )
-        actual = whole.hexdigest()
-        if actual != expected:
-            return ContentFact("mismatch", "hash-differs", pin_id, expected, actual, size, chunks)
-        return ContentFact("verified", "", pin_id, expected, actual, size, chunks)
+        return read_file(uri, expected, self._pieces, sink)
 
     def _pieces(self, pin_id: str, expected: str) -> Iterator[tuple[bytes, bool]]:
         """Give the file in pieces, each with whether it is a chunk of its own."""
         row = self._row(pin_id, "pin-unknown")
         if not row.path.startswith("/file"):
-            raise _EndError("unavailable", "not-a-file", row.path)
-        if not _is_index(row):
+            raise EndError("unavailable", "not-a-file", row.path)
+        if _is_index(row):
+            yield from joined(self._index(row, expected), self._chunk)
+        else:
             yield self._direct(row, expected), False
-            return
-        index = self._index(row, expected)
-        if index.file_size > MAX_CHUNKED_BYTES:
-            raise _EndError("unavailable", "too-large", f"{index.file_size} bytes")
-        size = 0
-        for chunk in index.chunks:
-            piece = self._chunk(chunk)
-            size += len(piece)
-            if size > index.file_size:
-                break
-            yield piece, True
-        if size != index.file_size:
-            raise _EndError("mismatch", "size-differs", f"{index.file_size} bytes announced")
 
     def _direct(self, row: Row, expected: str) -> bytes:
         """Give the bytes of a file in one pin: those of the expected hash if anybody has them."""
         if row.content_length > MAX_DIRECT_BYTES and not is_modified(row):
-            raise _EndError("unavailable", "too-large", f"{row.content_length} bytes")
+            raise EndError("unavailable", "too-large", f"{row.content_length} bytes")
         body = b""
         try:
             for body in self._words(row):
@@ -149,19 +125,19 @@ class Metafiles:
 
     def _index(self, row: Row, expected: str) -> Index:
         """Give the index of a file whose whole should have the expected hash."""
-        end = _EndError("unavailable", "body-cut")
+        end = EndError("unavailable", "body-cut")
         try:
             for body in self._words(row):
                 try:
                     index = parse_index(body)
                 except InputError as error:
-                    end = _EndError("mismatch", error.code, error.message)
+                    end = EndError("mismatch", error.code, error.message)
                     continue
                 if index.sha256 == expected:
                     return index
-                end = _EndError("mismatch", "hash-differs", f"the index says {index.sha256}")
+                end = EndError("mismatch", "hash-differs", f"the index says {index.sha256}")
         except RefoldError as error:
-            raise _EndError("unavailable", error.code, error.message) from error
+            raise EndError("unavailable", error.code, error.message) from error
         raise end
 
     def _chunk(self, chunk: Chunk) -> bytes:
@@ -170,26 +146,26 @@ class Metafiles:
             data = self._man.content(chunk.pin_id, max_bytes=MAX_DIRECT_BYTES)
         except SourceError:
             data = None
-        piece = None if data is None else _verified(data, chunk)
+        piece = None if data is None else open_chunk(data, chunk)
         if piece is not None:
             return piece
         row = self._row(chunk.pin_id, "chunk-unknown")
         try:
             for body in self._words(row):
-                piece = _verified(body, chunk)
+                piece = open_chunk(body, chunk)
                 if piece is not None:
                     return piece
         except RefoldError as error:
-            return self._served(chunk.pin_id, error, lambda data: _verified(data, chunk))
-        raise _EndError("mismatch", "chunk-differs", chunk.pin_id)
+            return self._served(chunk.pin_id, error, lambda data: open_chunk(data, chunk))
+        raise EndError("mismatch", "chunk-differs", chunk.pin_id)
 
     def _row(self, pin_id: str, unknown: str) -> Row:
         try:
             row = self._man.pin(pin_id)
         except SourceError as error:
-            raise _EndError("unavailable", error.code, error.message) from error
+            raise EndError("unavailable", error.code, error.message) from error
         if row is None:
-            raise _EndError("unavailable", unknown, pin_id)
+            raise EndError("unavailable", unknown, pin_id)
         return row
 
     def _words(self, row: Row) -> Iterator[bytes]:
@@ -214,7 +190,7 @@ class Metafiles:
                 data = None
         piece = None if data is None else verify(data)
         if piece is None:
-            raise _EndError("unavailable", error.code, error.message) from error
+            raise EndError("unavailable", error.code, error.message) from error
         return piece
 
 
@@ -229,27 +205,69 @@ def parse_uri(uri: str) -> str:
     return found[1]
 
 
+def read_file(uri: str, expected: str, pieces_of: PiecesOf, sink: Sink | None) -> ContentFact:
+    """Read a file out of the pieces that `pieces_of` gives, as `Metafiles.resolve` does."""
+    pin_id = parse_uri(uri)
+    if _HASH.fullmatch(expected) is None:
+        raise InputError("content-hash", f"{expected} is no hash", "give 64 hex digits")
+    whole, size, chunks = sha256(), 0, 0
+    try:
+        for piece, is_chunk in pieces_of(pin_id, expected):
+            whole.update(piece)
+            size += len(piece)
+            chunks += is_chunk
+            if sink is not None:
+                sink(piece)
+    except EndError as end:
+        return ContentFact(end.state, end.reason, pin_id, expected, None, size, chunks, end.detail)
+    actual = whole.hexdigest()
+    if actual != expected:
+        return ContentFact("mismatch", "hash-differs", pin_id, expected, actual, size, chunks)
+    return ContentFact("verified", "", pin_id, expected, actual, size, chunks)
+
+
+def joined(index: Index, chunk_of: Callable[[Chunk], bytes]) -> Iterator[tuple[bytes, bool]]:
+    """Give the chunks of a file in their order, as many bytes as the index says; or `EndError`."""
+    if index.file_size > MAX_CHUNKED_BYTES:
+        raise EndError("unavailable", "too-large", f"{index.file_size} bytes")
+    size = 0
+    for chunk in index.chunks:
+        piece = chunk_of(chunk)
+        size += len(piece)
+        if size > index.file_size:
+            break
+        yield piece, True
+    if size != index.file_size:
+        raise EndError("mismatch", "size-differs", f"{index.file_size} bytes announced")
+
+
+def is_index(path: str, content_type: str) -> bool:
+    """Tell whether a pin under /file holds the index of a file in chunks."""
+    named = path == "/file/index" or path.startswith("/file/index/")
+    return named or content_type.startswith("metafile/index")
+
+
 def _is_index(row: Row) -> bool:
-    named = row.path == "/file/index" or row.path.startswith("/file/index/")
-    return named or (not is_modified(row) and row.content_type.startswith("metafile/index"))
+    return is_index(row.path, "" if is_modified(row) else row.content_type)
 
 
 def _is(data: bytes, expected: str) -> bool:
     return sha256(data).hexdigest() == expected
 
 
-def _verified(data: bytes, chunk: Chunk) -> bytes | None:
+def open_chunk(data: bytes, chunk: Chunk, limit: int | None = None) -> bytes | None:
     """Give a chunk unpacked if it has the hash of the index, packed or not; else None.
 
     A chunk of a file that is itself packed stays as it is: the length tells, where it is said.
+    `limit`: bytes that it may unpack to, by default those of a file in one pin.
     """
-    unpacked = _unpacked(data)
+    unpacked = _unpacked(data, MAX_DIRECT_BYTES if limit is None else limit)
     if _is(data, chunk.sha256):
         return data if unpacked is None or len(data) == chunk.size else unpacked
     return unpacked if unpacked is not None and _is(unpacked, chunk.sha256) else None
 
 
-def _unpacked(data: bytes) -> bytes | None:
+def _unpacked(data: bytes, limit: int) -> bytes | None:
     """Give what a gzip stream holds, up to the limit; None for other data."""
     if not data.startswith(_GZIP_MAGIC):
         return None
@@ -257,7 +275,7 @@ def _unpacked(data: bytes) -> bytes | None:
     try:
         for piece in gunzip((data,)):
             whole += piece
-            if len(whole) > MAX_DIRECT_BYTES:
+            if len(whole) > limit:
                 return None
     except InputError:
         return None

@@ -7,6 +7,7 @@ bytes without a word, so a body is taken only where it is provably whole.
 
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Sequence
 
 import msgspec
 
@@ -60,6 +61,8 @@ class Row(msgspec.Struct, frozen=True, rename="camel"):
     """A row of `/api/pin/path/list`, or the answer of `/api/pin/<id>`, as far as a `Pin` needs it.
 
     Members that a generation of indexers leaves out have the value that means "not said".
+    `first_content_type` is given by no indexer, but by lines of ours (`pinline`): what a modified
+    pin was declared as when it was pinned.
     """
 
     id: str
@@ -84,6 +87,7 @@ class Row(msgspec.Struct, frozen=True, rename="camel"):
     creator: str = ""
     host: str = ""
     chain_name: str = ""
+    first_content_type: str | None = None
 
 
 class FullRow(Row, frozen=True, rename="camel"):
@@ -163,7 +167,7 @@ def pin_of_row(row: Row) -> Pin:
         operation=row.operation,
         encryption=row.encryption,
         version=row.version,
-        content_type=None if is_modified(row) else row.content_type,
+        content_type=row.first_content_type if is_modified(row) else row.content_type,
         timestamp=row.timestamp,
         body=body_of_row(row),
         status=row.status,
@@ -185,6 +189,8 @@ def body_of_row(row: Row) -> bytes:
     if row.original_content_body:
         return _decoded(row, row.original_content_body)
     if is_modified(row):
+        if row.first_content_type is not None:
+            return b""  # who knew the type of what was pinned first knew the body
         raise InputError(
             "body-replaced",
             f"the row of pin {row.id} holds the body of a later modify and not its own",
@@ -198,10 +204,14 @@ def body_of_row(row: Row) -> bytes:
 
 def is_modified(row: Row) -> bool:
     """Tell whether a later modify replaced what the row shows. A modify pin itself is none."""
-    if row.original_content_body or row.status == MODIFIED:
+    if row.original_content_body:
         return True
-    history = row.modify_history
-    return history is not None and len(history) > 1 and history[0] == row.id
+    return was_modified(row.id, row.status, row.modify_history or ())
+
+
+def was_modified(pin_id: str, status: int, history: Sequence[str]) -> bool:
+    """Tell whether status and history of a pin say that it was modified."""
+    return status == MODIFIED or (len(history) > 1 and history[0] == pin_id)
 
 
 def _sender_of_address(row: Row) -> str:

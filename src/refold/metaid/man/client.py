@@ -28,6 +28,7 @@ from refold.metaid.man.rows import (
     NoRouteError,
     is_mempool,
     no_envelope,
+    read_counts,
     read_heights,
     read_page,
     read_pin,
@@ -95,6 +96,10 @@ class ManClient:
 
     `base` is the URL before `/api`. Without `generation` the first list that answers decides.
     `sleep` is for tests. Raises InputError `url-invalid`.
+
+    `lists` and `polls` count the requests for lists, and for heights, counts and health, those that
+    failed included; all others of the transport are for single pins. They are exact as long as
+    nobody else asks through the same transport at the same moment.
     """
 
     def __init__(
@@ -108,6 +113,7 @@ class ManClient:
     ) -> None:
         self.base = base.rstrip("/")
         self.transport = transport
+        self.lists = self.polls = 0
         self._shown = parse_url(self.base).shown.rstrip("/")
         self._apis = tuple(api for api in _APIS if generation in {None, api.generation})
         self._api: _Api | None = None
@@ -130,17 +136,11 @@ class ManClient:
         if not 0 < size <= MAX_SIZE:
             raise UsageError("man-size", f"a page of {size} rows", f"ask for 1 to {MAX_SIZE}")
 
-        missing: NoRouteError | None = None
-        for api in self._candidates():
-            read = self._page_by_number if api.generation == "v1" else self._page_by_cursor
-            try:
-                page = read(api, path, cursor, size)
-            except NoRouteError as error:
-                missing = missing or error
-            else:
-                self._api = api
-                return page
-        raise missing or SourceError("man-no-route", f"{self._shown}: no route is known")
+        before = self.transport.requests
+        try:
+            return self._page(path, cursor, size)
+        finally:
+            self.lists += self.transport.requests - before
 
     def pin(self, pin_id: str) -> Row | None:
         """Give the detail of a pin, with its whole body; None when the indexer does not know it."""
@@ -173,9 +173,19 @@ class ManClient:
     def heights(self) -> dict[str, int | None]:
         """Give the height that the indexer has come to, by chain (`mvc`); None where not begun."""
         route = "/debug/sync"
-        return self._ask(
+        return self._poll(
             route, lambda answer: read_heights(self._shown + route, answer.status, answer.body)
         )
+
+    def counts(self) -> dict[str, int] | None:
+        """Give what the indexer counts, by name (`pin`, `block` …); None without such a route."""
+        route = "/debug/count"
+        try:
+            return self._poll(
+                route, lambda answer: read_counts(self._shown + route, answer.status, answer.body)
+            )
+        except NoRouteError:
+            return None
 
     def health(self) -> Health | None:
         """Give what the indexer says of itself; None where it has no such route."""
@@ -190,9 +200,16 @@ class ManClient:
             raise no_envelope(self._shown + route, answer.status, answer.body)
 
         try:
-            return self._ask(route, read)
+            return self._poll(route, read)
         except NoRouteError:
             return None
+
+    def _poll(self, route: str, read: Callable[[Fetched], T]) -> T:
+        before = self.transport.requests
+        try:
+            return self._ask(route, read)
+        finally:
+            self.polls += self.transport.requests - before
 
     def _pin(self, pin_id: str, route: str) -> Row | None:
         """Ask for a pin under the prefix of the lists, or under both as long as it is not known."""
@@ -211,6 +228,19 @@ class ManClient:
             return ask("/api")
         except NoRouteError:
             return ask("")
+
+    def _page(self, path: str, cursor: str, size: int) -> ListPage:
+        missing: NoRouteError | None = None
+        for api in self._candidates():
+            read = self._page_by_number if api.generation == "v1" else self._page_by_cursor
+            try:
+                page = read(api, path, cursor, size)
+            except NoRouteError as error:
+                missing = missing or error
+            else:
+                self._api = api
+                return page
+        raise missing or SourceError("man-no-route", f"{self._shown}: no route is known")
 
     def _page_by_cursor(self, api: _Api, path: str, cursor: str, size: int) -> ListPage:
         query = {"path": path, "size": str(size)} | ({"cursor": cursor} if cursor else {})

@@ -53,11 +53,15 @@ class Overlap:
 
     `floor` is the lowest height of the window: what is known below it is not compared. Feed every
     page in order; `changes` may be read at any time.
+
+    A page ends the walk if all of it is below the window, or, with `reach`, if it comes below that
+    height: lists run by time and not quite by height, so it should lie well below `floor`.
     """
 
-    def __init__(self, known: Known, floor: int) -> None:
+    def __init__(self, known: Known, floor: int, *, reach: int = 0) -> None:
         self.floor = floor
         self._known = known
+        self._reach = reach
         self._before: dict[str, Place | None] = {}
         self._after: dict[str, Place] = {}
         self._highest = -1
@@ -65,8 +69,8 @@ class Overlap:
     def page(self, rows: Sequence[Row]) -> bool:
         """Take the rows of one page; tell whether the walk may end with it.
 
-        It may when there are rows, each of a pin that is known, confirmed, at the place that is
-        known, and below the window; and when they show that the list runs down. What is known of a
+        It may when there are rows, each of a pin that is known, confirmed and at the place that is
+        known; when they lie below the window; and when they show that the list runs down. What is known of a
         pin is asked when it is first listed, so the caller may take over what a page shows before
         the next one.
         """
@@ -85,7 +89,8 @@ class Overlap:
             return False
         runs_down = heights[0] > heights[-1] or max(heights) < self._highest
         self._highest = max(*heights, self._highest)
-        return settled and runs_down and 0 <= min(heights) <= max(heights) < self.floor
+        is_below = max(heights) < self.floor or min(heights) < self._reach
+        return settled and runs_down and min(heights) >= 0 and is_below
 
     def changes(self, held: Iterable[tuple[str, Place]] = ()) -> Changes:
         """Give what changed; `held` is all that was known in the window and in the mempool."""

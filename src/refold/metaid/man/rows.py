@@ -92,6 +92,8 @@ _decode_row = msgspec.json.Decoder(Row).decode
 _decode_named = msgspec.json.Decoder(_Named).decode
 _decode_members = msgspec.json.Decoder(dict[str, str | int | None]).decode
 
+_decode_counts = msgspec.json.Decoder(dict[str, int]).decode
+
 
 def is_mempool(row: Row) -> bool:
     """Tell whether a row is of a pin without a block."""
@@ -192,6 +194,18 @@ def read_heights(where: str, status: int, body: bytes) -> dict[str, int | None]:
         _opened(where, status, body)  # says what it is, where it is nothing that one can read
         raise _shapeless(where, "no heights")
     return heights
+
+
+def read_counts(where: str, status: int, body: bytes) -> dict[str, int]:
+    """Read the answer of `/debug/count`: what the indexer counts, by name (`pin`, `block` …)."""
+    try:
+        counts = _decode_counts(body) if status == _OK else {}
+    except _UNREADABLE:
+        counts = {}
+    if not counts:
+        _opened(where, status, body)  # says what it is, where it is nothing that one can read
+        raise _shapeless(where, "no counts")
+    return counts
 
 
 def _opened(where: str, status: int, body: bytes) -> msgspec.Raw:

@@ -56,8 +56,9 @@ class Walk:
     """One walk, to be iterated once; `end` is None until it has ended.
 
     `cursor` starts it midway. `holds` tells which rows' pins the caller has: they are not read, nor
-    in any page's `pins`, unless they move during the walk. `heights`: whether to ask for the
-    indexer's height before and after.
+    in any page's `pins`, unless they move during the walk. `ahead` is shown each page before
+    `holds` is asked about its rows, so that it can look all of them up at once. `heights`: whether
+    to ask for the indexer's height before and after.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Walk:
         size: int = MAX_SIZE,
         cursor: str = "",
         holds: Callable[[Row], bool] = lambda _row: False,
+        ahead: Callable[[ListPage], object] = lambda _page: None,
         limits: Limits | None = None,
         parallel: int = PARALLEL,
         heights: bool = True,
@@ -84,8 +86,10 @@ class Walk:
         self._asks_heights = heights
         self._notes = Notes()
         self._merge = Merge(path, holds, self._notes)
+        self._ahead = ahead
         self._broken: list[BrokenRow] = []
         self._pages = self._rows = self._barren = 0
+        self._pool: ThreadPoolExecutor
         self._last: ListPage | None = None
         self._first_total: int | None = None
         self._heights: list[int | None] = []
@@ -93,6 +97,11 @@ class Walk:
         self._spent = (0, 0)
 
     def __iter__(self) -> Iterator[WalkedPage]:
+        with ThreadPoolExecutor(self._parallel) as pool:
+            self._pool = pool
+            yield from self._pages_to_end()
+
+    def _pages_to_end(self) -> Iterator[WalkedPage]:
         self._note_height()
         cursor, asked, doubted = self._cursor, set[str](), False
         while self.end is None:
@@ -158,6 +167,7 @@ class Walk:
             return WalkedPage(self._pages, cursor, answer, (), ())
         self._rows += answer.listed
         self._note_page(answer, cursor)
+        self._ahead(answer)
         known = len(self._merge)
         pins: list[Pin] = []
         missing: list[Missing] = []
@@ -183,8 +193,7 @@ class Walk:
                 self._broken.append(entry)
         yield from (pin for _, pin in whole if pin is not None)
         if len(lacking) > 1 and self._parallel > 1:
-            with ThreadPoolExecutor(self._parallel) as pool:
-                yield from pool.map(self._bodies.fetch, *zip(*lacking, strict=True))
+            yield from self._pool.map(self._bodies.fetch, *zip(*lacking, strict=True))
         else:
             yield from (self._bodies.fetch(*pair) for pair in lacking)
 

@@ -6,12 +6,13 @@ from hashlib import sha256
 
 from sqlalchemy import Connection, bindparam, delete, insert, update
 
-from refold.db import insert_missing, put
+from refold.db import insert_missing, one_of, put
 from refold.metaid.pin import Pin
 from refold.metaid.store.merge import Batch
 from refold.metaid.store.model import Conflict, Held, Moved
+from refold.metaid.store.readers import note_changes
 from refold.metaid.store.rows import Values, copy_of, envelope_of, place_of
-from refold.metaid.store.tables import bodies, conflicts, mempool, moves, pins
+from refold.metaid.store.tables import bodies, conflicts, gaps, mempool, moves, pins
 
 _BY_PIN = update(pins).where(pins.c.pin == bindparam("of"))
 _GONE = delete(mempool).where(mempool.c.pin == bindparam("of"))
@@ -33,6 +34,12 @@ def flush(connection: Connection, batch: Batch, copies: Iterable[tuple[Pin, str]
         connection.execute(_GONE, [{"of": pin_id} for pin_id in sorted(batch.waiting_gone)])
     put(connection, mempool, [copy_of(held) for held in batch.waiting_put.values()])
     insert_missing(connection, conflicts, [_conflict_row(met) for met in batch.conflicts])
+    if batch.added:
+        connection.execute(delete(gaps).where(one_of(connection, gaps.c.pin, list(batch.added))))
+    if batch.waiting_put:
+        seen = one_of(connection, gaps.c.pin, list(batch.waiting_put))
+        connection.execute(delete(gaps).where(seen, gaps.c.height.is_(None)))
+    note_changes(connection, batch.changes)
 
 
 def _write_bodies(connection: Connection, batch: Batch, copies: Iterable[tuple[Pin, str]]) -> None:
@@ -50,7 +57,12 @@ def body_row(body: bytes, hashed: str) -> Values:
 
 
 def _pin_row(held: Held) -> Values:
-    return {**copy_of(held), **place_of(held.place), "state": held.state}
+    return {
+        **copy_of(held),
+        **place_of(held.place),
+        "state": held.state,
+        "placed_by": _placed_by(held),
+    }
 
 
 def _pin_change(held: Held) -> Values:
@@ -59,7 +71,13 @@ def _pin_change(held: Held) -> Values:
         **envelope_of(held.pin),
         **place_of(held.place),
         "state": held.state,
+        "placed_by": _placed_by(held),
     }
+
+
+def _placed_by(held: Held) -> str | None:
+    """Give who placed a pin, None where it is who gave the copy, as nearly everywhere."""
+    return held.placed_by if held.placed_by != held.source else None
 
 
 def _move_row(pin_id: str, moved: Moved) -> Values:

@@ -13,19 +13,25 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from refold.metaid.author import Verdict
+from refold.metaid.man.bodies import Missing
 from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store.model import (
+    NO_RIVALS,
     Anchor,
     Conflict,
     ContentFact,
     Counts,
     Cursor,
     FactState,
+    Gap,
     Held,
+    Indexed,
     Moved,
     Position,
+    Rivals,
     StakeFact,
+    Standing,
     Written,
 )
 
@@ -33,16 +39,21 @@ from refold.metaid.store.model import (
 class Pins(Protocol):
     """Copies of pins, where they stand, and their bodies. No pin that was in a block is deleted."""
 
-    def write(self, pins: Iterable[Pin], source: str) -> list[Written]:
+    def write(self, pins: Iterable[Pin], source: str, rivals: Rivals = NO_RIVALS) -> list[Written]:
         """Take copies that an indexer gave, in their order; say of each what became of it.
 
-        To write the same again changes nothing. What counts against what is held, `merge` says.
+        To write the same again changes nothing. What counts against what is held, `merge` says;
+        `rivals` are the other indexers that have a say.
         """
 
-    def move(self, moves: Iterable[tuple[str, Place]], source: str) -> list[Written]:
+    def move(
+        self, moves: Iterable[tuple[str, Place]], source: str, rivals: Rivals = NO_RIVALS
+    ) -> list[Written]:
         """Take the word that pins stand elsewhere, or in no block, without a copy of them."""
 
-    def vanish(self, pin_ids: Iterable[str], source: str) -> list[Written]:
+    def vanish(
+        self, pin_ids: Iterable[str], source: str, rivals: Rivals = NO_RIVALS
+    ) -> list[Written]:
         """Take the word that an indexer does not know pins any more.
 
         Those that were in a block are kept, and pending no more; those of the mempool go.
@@ -60,8 +71,17 @@ class Pins(Protocol):
     def places_from(self, floor: int, path: str) -> list[tuple[str, Place]]:
         """Give the pins of a path at `floor` and above, and those in no block but the vanished."""
 
+    def standing(self, pin_ids: Collection[str]) -> dict[str, Standing]:
+        """Give how pins stand, those that anybody gave: what the rows of a page are compared with.
+
+        One question for many pins, and no body is read.
+        """
+
     def read(self, pin_id: str) -> Held | None:
         """Give a pin with its body and all that is known of it."""
+
+    def first_bodies(self, pin_ids: Collection[str]) -> dict[str, bytes]:
+        """Give the bodies of pins that were read out of a block, by id."""
 
     def among(self, pin_ids: Collection[str]) -> set[str]:
         """Give those of the ids of which a copy out of a block is held."""
@@ -115,7 +135,7 @@ class Pins(Protocol):
 
 
 class Marks(Protocol):
-    """How far walks came, and how blocks are recognised."""
+    """How far walks came, what they lack, how blocks are recognised, and who has seen what."""
 
     def cursor(self, indexer: str, path: str) -> Cursor | None:
         """Give how far the walk over a path came."""
@@ -125,6 +145,28 @@ class Marks(Protocol):
 
     def put_cursor(self, cursor: Cursor) -> None:
         """Note how far a walk came."""
+
+    def indexers(self) -> list[Indexed]:
+        """Give what is known of all indexers, by name."""
+
+    def put_indexer(self, indexed: Indexed) -> None:
+        """Note what is known of an indexer, in place of what was."""
+
+    def gaps(self, indexer: str | None = None) -> list[Gap]:
+        """Give the pins that an indexer (None: any) lists and that nobody could read, oldest first.
+
+        A pin is none any more as soon as a copy of it is written: one out of a block, where the
+        list has it in a block.
+        """
+
+    def put_gaps(self, indexer: str, path: str, missing: Iterable[Missing], now: int) -> None:
+        """Note pins that could not be read at a time (Unix seconds), or once more could not.
+
+        Those of which a copy out of a block is held are passed over.
+        """
+
+    def close_gaps(self, indexer: str, pin_ids: Iterable[str]) -> None:
+        """Forget pins that could not be read: the indexer itself does not know them any more."""
 
     def anchors(self, source: str, *, since: int = 0) -> list[Anchor]:
         """Give what is noted of blocks from a height on, the lowest first."""
@@ -137,6 +179,29 @@ class Marks(Protocol):
 
     def places_digest(self, height: int, paths: Collection[str] = ()) -> str:
         """Give `model.places_digest` of the pins held at a height, of all paths or of some."""
+
+    def read_by(self, reader: str, paths: Collection[str] = ()) -> None:
+        """Say that a reader keeps a view of the pins of some paths, all if none are given.
+
+        To say the same again changes nothing; with other paths everything is new to the reader.
+        """
+
+    def changed_from(self, reader: str) -> int | None:
+        """Give the lowest height at which a reader would read something else than it did.
+
+        That is since it settled: a pin that came into a block, stands at another place or in no
+        block any more; another sender, path, operation, encryption, version or content type of one;
+        a text that turned out to be another one than claimed, or a stake that turned out at all.
+        0 for a reader that never settled, None when nothing changed. What anybody can set (status,
+        history, times, address) changes nothing.
+        """
+
+    def settle(self, reader: str) -> None:
+        """Note that a reader has seen all that there is now.
+
+        To be called in the transaction that stores what it made of it. A reader that reads up to a
+        height only goes on from there by itself; it is told of what changed, not of what it left.
+        """
 
 
 class Facts(Protocol):

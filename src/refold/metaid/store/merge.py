@@ -10,7 +10,10 @@ Therefore, in this order (agentpedia spec §2; facts: metaid §6):
    leave a pin where no block has it any more.
 3. The later word on the place counts, but a copy of the mempool unseats no confirmed pin: indexers
    go on listing it for a while.
-4. What was not said before is filled in, what was said is never lost.
+4. Of several indexers the word of the first counts that has a say and shows the pin in a block
+   (`model.Rivals`): nobody moves a pin that stands by the word of one above him, nor takes one out
+   of the block that another has it in.
+5. What was not said before is filled in, what was said is never lost.
 """
 
 from collections.abc import Mapping
@@ -21,7 +24,16 @@ from refold.kernel.canon import MAX_INTEGER
 from refold.metaid.man.overlap import Place
 from refold.metaid.man.rows import PIN_ID
 from refold.metaid.pin import Pin
-from refold.metaid.store.model import NOWHERE, Conflict, Held, Moved, State, Written
+from refold.metaid.store.model import (
+    NO_RIVALS,
+    NOWHERE,
+    Conflict,
+    Held,
+    Moved,
+    Rivals,
+    State,
+    Written,
+)
 
 _UNCHANGING = (
     *("path", "sender", "operation", "encryption", "version", "content_type"),
@@ -29,24 +41,36 @@ _UNCHANGING = (
 )
 """Of the envelope. An indexer that leaves one out has "" or None there."""
 
+_FOLDED = ("path", "sender", "operation", "encryption", "version", "content_type")
+"""What a fold may read. Status, history and times are not of it: anybody can set those."""
+
 
 class Batch:
     """Takes words of one kind one after the other, and collects what has to be written for them.
 
     `held` and `waiting` are what the store has of the ids: copies out of blocks, and of the
-    mempool, none of both. Each word sees what those before it did.
+    mempool, none of both. Each word sees what those before it did. `changes` is the lowest height
+    of each path at which a fold would read something else than before.
     """
 
-    def __init__(self, held: Mapping[str, Held], waiting: Mapping[str, Held], source: str) -> None:
+    def __init__(
+        self,
+        held: Mapping[str, Held],
+        waiting: Mapping[str, Held],
+        source: str,
+        rivals: Rivals = NO_RIVALS,
+    ) -> None:
         self.added: dict[str, Held] = {}
         self.changed: dict[str, Held] = {}
         self.waiting_put: dict[str, Held] = {}
         self.waiting_gone: set[str] = set()
         self.moves: list[tuple[str, Moved]] = []
         self.conflicts: list[Conflict] = []
+        self.changes: dict[str, int] = {}
         self._held = dict(held)
         self._waiting = dict(waiting)
         self._source = source
+        self._rivals = rivals
 
     def take(self, pin: Pin, sha256: str) -> Written:
         """Take a copy; `sha256` is the hash of its body (hex)."""
@@ -92,8 +116,10 @@ class Batch:
         differs = self._compare(held, pin, sha256)
         if pin.height is None:
             # Nothing but a sign that it is still known; it shows no more than the copy we have.
-            written = self._settle(
-                held, held.pin, "unconfirmed" if held.state == "vanished" else held.state
+            written = (
+                self._settle(held, held.pin, "unconfirmed")
+                if held.state == "vanished"
+                else Written(pin.id, "same", held.place, held.place)
             )
         else:
             kept = held.pin if differs else _amended(held.pin, pin)
@@ -103,8 +129,9 @@ class Batch:
 
     def _confirm(self, pin: Pin, sha256: str, waiting: Held | None) -> Written:
         """Take the first copy out of a block."""
-        held = Held(pin, sha256, len(pin.body), self._source, "confirmed")
+        held = Held(pin, sha256, len(pin.body), self._source, "confirmed", placed_by=self._source)
         self._held[pin.id] = self.added[pin.id] = held
+        self._note(held)
         if waiting is None:
             return Written(pin.id, "new", None, held.place)
         self._waits_no_more(pin.id)
@@ -120,16 +147,53 @@ class Batch:
         return Written(pin.id, "amended", NOWHERE, NOWHERE)
 
     def _settle(self, held: Held, pin: Pin, state: State) -> Written:
-        """Let a pin be and stand as given; note what that changes."""
-        settled = msgspec.structs.replace(held, pin=pin, state=state)
-        if settled == held:
-            return Written(pin.id, "same", held.place, held.place)
-        self._held[pin.id] = settled
-        self.changed[pin.id] = settled
-        if settled.place == held.place:
-            return Written(pin.id, "amended", held.place, held.place)
-        self.moves.append((pin.id, Moved(held.place, settled.place, self._source)))
-        return Written(pin.id, "moved", held.place, settled.place)
+        """Let a pin be and stand as given, if its place may be said; note what that changes."""
+        told = Place(pin.height, pin.tx_index)
+        is_heard = self._may_place(held, told)
+        if not is_heard:
+            pin, state = _placed(pin, held.place), held.state
+        settled = msgspec.structs.replace(
+            held, pin=pin, state=state, placed_by=self._owner(held, told, is_heard=is_heard)
+        )
+        if settled != held:
+            self._held[pin.id] = self.changed[pin.id] = settled
+        if settled.place != held.place:
+            self.moves.append((pin.id, Moved(held.place, settled.place, self._source)))
+            self._note(held)
+            self._note(settled)
+            return Written(pin.id, "moved", held.place, settled.place)
+        if any(getattr(held.pin, name) != getattr(pin, name) for name in _FOLDED):
+            self._note(held)
+            self._note(settled)
+        if not is_heard:
+            return Written(pin.id, "elsewhere", held.place, held.place)
+        is_same = settled.pin == held.pin and settled.state == held.state
+        return Written(pin.id, "same" if is_same else "amended", held.place, held.place)
+
+    def _may_place(self, held: Held, place: Place) -> bool:
+        """Tell whether the word that a pin stands at a place counts (rule 4)."""
+        if held.place in {place, NOWHERE} or held.placed_by == self._source:
+            return True
+        if held.placed_by in self._rivals.above:
+            return False
+        return place.height is not None or held.placed_by not in self._rivals.below
+
+    def _owner(self, held: Held, place: Place, *, is_heard: bool) -> str:
+        """Give on whose word a pin stands from now on.
+
+        To say the same as another does takes his place only where somebody may speak in between.
+        """
+        if not is_heard or place.height is None:
+            return held.placed_by
+        is_other = self._rivals != NO_RIVALS and held.placed_by not in self._rivals.above
+        return self._source if place != held.place or is_other else held.placed_by
+
+    def _note(self, held: Held) -> None:
+        """Note that a fold would read something else at the height of a pin."""
+        height = held.pin.height
+        if height is not None:
+            path = held.pin.path
+            self.changes[path] = min(height, self.changes.get(path, height))
 
     def _compare(self, held: Held, pin: Pin, sha256: str) -> tuple[str, ...]:
         """Give what differs that cannot change, and note it."""

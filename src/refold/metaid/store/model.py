@@ -19,14 +19,29 @@ State = Literal["confirmed", "unconfirmed", "vanished", "mempool"]
 indexer does not know it any more; it may come back.
 """
 
-Outcome = Literal["new", "moved", "amended", "same", "conflict", "unread", "refused"]
+Outcome = Literal["new", "moved", "amended", "same", "elsewhere", "conflict", "unread", "refused"]
 """What became of a copy of a pin. `new`: the first one. `moved`: the pin stands elsewhere now; a
 copy out of a block took the place of a copy of the mempool, or the pin was mined again. `amended`:
 what may change did, such as its status; or what was not said is said. `same`: nothing new.
-`conflict`: it differs in what nobody can change; the first copy stays, and only the place is taken
-over. `unread`: a move of a pin that was never read out of a block, so nothing was done. `refused`:
-no store could keep it.
+`elsewhere`: the place that it says counts less than the one that is held (`Rivals`). `conflict`: it
+differs in what nobody can change; the first copy stays, and only the place is taken over, if it
+counts. `unread`: a move of a pin that was never read out of a block, so nothing was done.
+`refused`: no store could keep it.
 """
+
+
+class Rivals(msgspec.Struct, frozen=True):
+    """Whose words on places count beside those of the one who speaks: more, and less.
+
+    Who is in neither has no say: his word stood until somebody else said something.
+    """
+
+    above: frozenset[str] = frozenset()
+    below: frozenset[str] = frozenset()
+
+
+NO_RIVALS = Rivals()
+"""Nobody else has a say: the later word on a place counts, whoever says it."""
 
 
 class Position(NamedTuple):
@@ -53,7 +68,8 @@ class Written(msgspec.Struct, frozen=True, gc=False):
 class Held(msgspec.Struct, frozen=True, gc=False):
     """A pin as it is held: SHA-256 (hex) and bytes of its body, who gave it first, how it stands.
 
-    `author` is the verdict on its author, None as long as nobody looked.
+    `author` is the verdict on its author, None as long as nobody looked. `placed_by` is on whose
+    word it stands where it stands.
     """
 
     pin: Pin
@@ -62,11 +78,28 @@ class Held(msgspec.Struct, frozen=True, gc=False):
     source: str
     state: State
     author: Verdict | None = None
+    placed_by: str = ""
 
     @property
     def place(self) -> Place:
         """Where the pin stands."""
         return NOWHERE if self.pin.height is None else Place(self.pin.height, self.pin.tx_index)
+
+
+class Standing(NamedTuple):
+    """What a row of a list is compared with: where a pin stands and by whose word, and its copy.
+
+    `source` gave the copy, which has a body of `size` bytes with the hash `sha256` (hex).
+    """
+
+    place: Place
+    state: State
+    placed_by: str
+    source: str
+    path: str
+    sender: str
+    size: int
+    sha256: str
 
 
 class Moved(msgspec.Struct, frozen=True, gc=False):
@@ -103,10 +136,13 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class Cursor(msgspec.Struct, frozen=True):
-    """How far a walk over one path of one indexer came.
+    """How far the walks over one path of one indexer came.
 
-    `cursor` is where it goes on, towards older pins; "" at the front. `height` is the height that
-    everything was walked up to, None when nothing is sure. `is_complete`: it came to the end once.
+    `height` is the height that everything was walked up to, None when nothing is sure.
+    `is_complete`: a walk came to the end once. A walk that is not at its end goes on at `cursor`,
+    towards older pins, down to the height `floor` (None: to the end); it began at the front when
+    the indexer was at the height `began`. Without one `cursor` is "". `full_at` is when a walk came
+    to the end last, in Unix seconds.
     """
 
     indexer: str
@@ -114,6 +150,40 @@ class Cursor(msgspec.Struct, frozen=True):
     cursor: str = ""
     height: int | None = None
     is_complete: bool = False
+    began: int | None = None
+    floor: int | None = None
+    full_at: int | None = None
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A pin that an indexer lists, and that could not be read: where it stood and why.
+
+    `tries` counts how often; `first` and `last` are when, in Unix seconds.
+    """
+
+    indexer: str
+    pin: str
+    path: str
+    height: int | None
+    code: str
+    message: str
+    tries: int
+    first: int
+    last: int
+
+
+class Indexed(msgspec.Struct, frozen=True):
+    """What is known of an indexer.
+
+    `height` is the one that it had come to when it answered last, at `answered`; `current` when it
+    was last not far behind the others; both in Unix seconds. `pins` is its own count of pins.
+    """
+
+    indexer: str
+    height: int | None = None
+    answered: int | None = None
+    current: int | None = None
+    pins: int | None = None
 
 
 class Anchor(msgspec.Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from sqlalchemy import (
@@ -28,8 +29,20 @@ from refold.metaid.author import Verdict
 from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
 from refold.metaid.store.flush import body_row, flush
+from refold.metaid.store.lookups import held_rows, standing_rows, waiting_rows
 from refold.metaid.store.merge import Batch
-from refold.metaid.store.model import Conflict, Counts, Held, Moved, Position, Written
+from refold.metaid.store.model import (
+    NO_RIVALS,
+    Conflict,
+    Counts,
+    Held,
+    Moved,
+    Position,
+    Rivals,
+    Standing,
+    Written,
+)
+from refold.metaid.store.readers import note_changes
 from refold.metaid.store.reading import batches, bodies_of, read_confirmed, read_pending
 from refold.metaid.store.rows import columns_of, held_of, place_at
 from refold.metaid.store.tables import (
@@ -58,29 +71,33 @@ class SqlPins:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def write(self, pins: Iterable[Pin], source: str) -> list[Written]:
+    def write(self, pins: Iterable[Pin], source: str, rivals: Rivals = NO_RIVALS) -> list[Written]:
         """Take copies."""
         written: list[Written] = []
         for copies in batches((pin, hashlib.sha256(pin.body).hexdigest()) for pin in pins):
-            batch = self._batch([pin.id for pin, _ in copies], source)
+            batch = self._batch([pin.id for pin, _ in copies], source, rivals)
             written += [batch.take(pin, hashed) for pin, hashed in copies]
             flush(self._connection, batch, copies)
         return written
 
-    def move(self, moves: Iterable[tuple[str, Place]], source: str) -> list[Written]:
+    def move(
+        self, moves: Iterable[tuple[str, Place]], source: str, rivals: Rivals = NO_RIVALS
+    ) -> list[Written]:
         """Take the word that pins stand elsewhere."""
         written: list[Written] = []
         for words in batches(moves):
-            batch = self._batch([pin_id for pin_id, _ in words], source)
+            batch = self._batch([pin_id for pin_id, _ in words], source, rivals)
             written += [batch.move(pin_id, place) for pin_id, place in words]
             flush(self._connection, batch)
         return written
 
-    def vanish(self, pin_ids: Iterable[str], source: str) -> list[Written]:
+    def vanish(
+        self, pin_ids: Iterable[str], source: str, rivals: Rivals = NO_RIVALS
+    ) -> list[Written]:
         """Take the word that nobody knows pins any more."""
         written: list[Written] = []
         for words in batches(pin_ids):
-            batch = self._batch(words, source)
+            batch = self._batch(words, source, rivals)
             written += map(batch.vanish, words)
             flush(self._connection, batch)
         return written
@@ -88,6 +105,8 @@ class SqlPins:
     def roll_back(self, height: int, source: str) -> int:
         """Take all pins above a height out of their blocks."""
         above = pins.c.height > height
+        paths = list(self._connection.scalars(select(pins.c.path).where(above).distinct()))
+        note_changes(self._connection, dict.fromkeys(paths, height + 1))
         before = select(pins.c.pin, pins.c.height, pins.c.tx_index, literal(source, AnyText))
         self._connection.execute(
             insert(moves).from_select(
@@ -122,15 +141,23 @@ class SqlPins:
         rows = self._connection.execute(asked).all()  # read before the caller goes on to write
         return [(pin_id, place_at(height, tx_index)) for pin_id, height, tx_index in rows]
 
+    def standing(self, pin_ids: Collection[str]) -> dict[str, Standing]:
+        """Give how pins stand, those that anybody gave."""
+        found: dict[str, Standing] = {}
+        for batch in batches(pin_ids):
+            for row in standing_rows(self._connection, batch):
+                pin_id, height, tx_index, state, placed_by, source, *copy = row
+                place = place_at(height, tx_index)
+                found[pin_id] = Standing(place, state, placed_by or source, source, *copy)
+        return found
+
     def read(self, pin_id: str) -> Held | None:
         """Give a pin with all that is known of it."""
-        more = (pins.c.height, pins.c.tx_index, pins.c.state, pins.c.author)
+        more = (pins.c.height, pins.c.tx_index, pins.c.state, pins.c.placed_by, pins.c.author)
         in_block = select(*columns_of(pins), *more).where(pins.c.pin == pin_id)
         row = self._connection.execute(in_block).first()
         if row is not None:
-            height, tx_index, state, author = row[-4:]
-            held = held_of(row, state, place_at(height, tx_index))
-            held = msgspec.structs.replace(held, author=author)
+            held = msgspec.structs.replace(_in_block(row[:-1]), author=row[-1])
         else:
             row = self._connection.execute(
                 select(*columns_of(mempool)).where(mempool.c.pin == pin_id)
@@ -140,6 +167,15 @@ class SqlPins:
             held = held_of(row, "mempool")
         body = bodies_of(self._connection, [held.sha256])[held.sha256]
         return msgspec.structs.replace(held, pin=msgspec.structs.replace(held.pin, body=body))
+
+    def first_bodies(self, pin_ids: Collection[str]) -> dict[str, bytes]:
+        """Give the bodies of pins that were read out of a block."""
+        found: dict[str, bytes] = {}
+        both = pins.join(bodies, bodies.c.sha256 == pins.c.sha256)
+        for batch in batches(pin_ids):
+            asked = select(pins.c.pin, bodies.c.body).select_from(both)
+            found.update(self._connection.execute(asked.where(self._is_one(pins, batch))).all())
+        return found
 
     def among(self, pin_ids: Collection[str]) -> set[str]:
         """Give those of the ids of which a copy out of a block is held."""
@@ -263,20 +299,23 @@ class SqlPins:
         orphans = except_(select(bodies.c.sha256), *named)
         return self._connection.execute(delete(bodies).where(bodies.c.sha256.in_(orphans))).rowcount
 
-    def _batch(self, pin_ids: Collection[str], source: str) -> Batch:
+    def _batch(self, pin_ids: Collection[str], source: str, rivals: Rivals) -> Batch:
         """Begin a batch with what is held of its pins."""
-        more = (pins.c.height, pins.c.tx_index, pins.c.state)
-        in_blocks = select(*columns_of(pins), *more).where(self._is_one(pins, pin_ids))
-        held = {
-            row[0]: held_of(row, row[-1], place_at(row[-3], row[-2]))
-            for row in self._connection.execute(in_blocks)
+        held = {row[0]: _in_block(row) for row in held_rows(self._connection, pin_ids)}
+        waiting = {
+            row[0]: held_of(row, "mempool") for row in waiting_rows(self._connection, pin_ids)
         }
-        waits = select(*columns_of(mempool)).where(self._is_one(mempool, pin_ids))
-        waiting = {row[0]: held_of(row, "mempool") for row in self._connection.execute(waits)}
-        return Batch(held, waiting, source)
+        return Batch(held, waiting, source, rivals)
 
     def _is_one(self, table: Table, pin_ids: Collection[str]) -> ColumnElement[bool]:
         return one_of(self._connection, table.c.pin, pin_ids)
 
     def _count(self, table: Table) -> int:
         return self._connection.scalar(select(func.count()).select_from(table)) or 0
+
+
+def _in_block(row: Sequence[Any]) -> Held:
+    """Read a row of `columns_of`, and then height, index, state and who placed it."""
+    height, tx_index, state, placed_by = row[-4:]
+    held = held_of(row, state, place_at(height, tx_index))
+    return msgspec.structs.replace(held, placed_by=placed_by or held.source)

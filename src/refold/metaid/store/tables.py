@@ -43,6 +43,7 @@ pins = Table(
     Column("tx_index", INT64),
     Column("state", NAME, nullable=False),
     Column("author", NAME),
+    Column("placed_by", AnyText),  # null where it is `source`
     *_envelope(),
     CheckConstraint(
         "(state = 'confirmed' AND height IS NOT NULL AND tx_index IS NOT NULL)"
@@ -91,6 +92,43 @@ cursors = Table(
     Column("cursor", AnyText, nullable=False),
     Column("height", INT64),
     Column("is_complete", Boolean, nullable=False),
+    Column("began", INT64),
+    Column("floor", INT64),
+    Column("full_at", INT64),
+)
+
+gaps = Table(
+    "metaid_gaps",
+    METADATA,
+    Column("indexer", AnyText, primary_key=True),
+    Column("pin", NAME, primary_key=True),
+    Column("path", AnyText, nullable=False),
+    Column("height", INT64),
+    Column("code", AnyText, nullable=False),
+    Column("message", AnyText, nullable=False),
+    Column("tries", INT64, nullable=False),
+    Column("first", INT64, nullable=False),
+    Column("last", INT64, nullable=False),
+    Index(None, "pin"),
+)
+"""Pins that an indexer lists and that nobody could read yet. No pin is here and in `pins`."""
+
+indexers = Table(
+    "metaid_indexers",
+    METADATA,
+    Column("indexer", AnyText, primary_key=True),
+    Column("height", INT64),
+    Column("answered", INT64),
+    Column("current", INT64),
+    Column("pins", INT64),
+)
+
+readers = Table(
+    "metaid_readers",
+    METADATA,
+    Column("reader", NAME, primary_key=True),
+    Column("paths", NAME, nullable=False),  # "" for all, or a JSON array
+    Column("changed_from", INT64),
 )
 
 anchors = Table(

@@ -1,0 +1,19 @@
+"""The one place that knows every part with tables, for what is about all of them."""
+
+import importlib
+
+_TABLES = (
+    "refold.metaid.store.tables",
+    "refold.agentpedia.store.tables",
+    "refold.agentpedia.store.shown",
+    "refold.agentpedia.store.searchtables",
+)
+"""Modules that add tables. A test finds one that is missing, and a backup refuses to be made."""
+HOLDS = ("indexer",)
+"""Names held by processes that keep in memory what the tables say (`refold.db.Database.hold`)."""
+
+
+def import_tables() -> None:
+    """See to it that `refold.db.METADATA` has the tables of all parts."""
+    for name in _TABLES:
+        importlib.import_module(name)

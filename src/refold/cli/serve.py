@@ -1,0 +1,105 @@
+"""`refold serve` and `refold mcp`: the parts over HTTP, and their tools on standard streams."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from refold.cli.options import database_option
+from refold.cli.output import print_line
+from refold.cli.settings import DATABASE, DATABASE_PASSWORD, current_settings
+from refold.kernel.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from refold.db import Database
+    from refold.kernel.settings import Settings
+
+parts_option = click.option(
+    "--parts", metavar="NAME,…", help="Parts to run, with commas between; default: all."
+)
+
+
+@click.command()
+@click.option("--host", help="Address to listen at; default: 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65_535), help="Port to listen at; default: 8000.")
+@click.option("--origin", metavar="URL", help="Scheme, host and port as others reach the server.")
+@parts_option
+@database_option
+def serve(
+    host: str | None,
+    port: int | None,
+    origin: str | None,
+    parts: str | None,
+    database: str | None,
+) -> None:
+    """Serve the parts over HTTP until SIGTERM or Ctrl-C; a second one ends it at once.
+
+    The database is only read; it is made if it is not there. Logs go to standard error.
+    """
+    from refold.serving.logs import make_log
+    from refold.serving.server import listen, url_of
+    from refold.serving.server import serve as serve_forever
+    from refold.serving.settings import HOST, LOG_FORMAT, ORIGIN, PORT, checked_origin
+    from refold.web.app import web_application
+
+    settings = current_settings(
+        listen_host=host,
+        listen_port=port,
+        public_origin=origin,
+        parts=_names(parts),
+        database=database,
+    )
+    log = make_log(form=settings[LOG_FORMAT])
+    with _reading(settings) as opened, listen(settings[HOST], settings[PORT]) as listener:
+        url = url_of(listener)
+        public = checked_origin(settings[ORIGIN], settings[HOST], url)
+        app = web_application(opened, settings, origin=public, log=log)
+        print_line(f"serving {public}" + (f" at {url}" if url != public else ""))
+        sys.stdout.flush()
+        log.info("started", url=url, origin=public, tools=len(app.tools))
+        serve_forever(app, listener, log)
+
+
+@click.command()
+@parts_option
+@database_option
+def mcp(parts: str | None, database: str | None) -> None:
+    """Give agents the tools of the parts on standard input and output (MCP)."""
+    import anyio
+
+    from refold.serving.logs import make_log
+    from refold.serving.mcpserver import run_stdio
+    from refold.serving.settings import LOG_FORMAT, ORIGIN
+    from refold.web.app import web_application
+
+    settings = current_settings(parts=_names(parts), database=database)
+    log = make_log(form=settings[LOG_FORMAT])
+    with _reading(settings) as opened:
+        app = web_application(opened, settings, origin=settings[ORIGIN], log=log)
+        anyio.run(run_stdio, app.tools, app.site.codes, log)
+
+
+def _names(parts: str | None) -> list[str] | None:
+    return None if parts is None else [name.strip() for name in parts.split(",") if name.strip()]
+
+
+@contextmanager
+def _reading(settings: Settings) -> Iterator[Database]:
+    """Open the database for reading; one that is missing, or of an older refold, is made first."""
+    from refold.db import Database
+
+    url, password = settings[DATABASE], settings[DATABASE_PASSWORD]
+    try:
+        opened = Database.open(url, password=password, readonly=True)
+    except SourceError as error:
+        if error.code not in {"database-missing", "database-older"}:
+            raise
+        Database.open(url, password=password).close()
+        opened = Database.open(url, password=password, readonly=True)
+    with opened:
+        yield opened
