@@ -41,7 +41,6 @@ def test_kill_9_at_random_moments_loses_nothing_and_goes_on(database_url: str) -
     with world() as here:
         here.net.quirks("man-p2p", ignores_reorgs=False)
         here.ids = populate(here)
-        pages = 0
         for number in range(KILLS):
             child = subprocess.Popen(
                 [sys.executable, PROGRAM, database_url, here.url, PATH, OTHER],
@@ -52,12 +51,11 @@ def test_kill_9_at_random_moments_loses_nothing_and_goes_on(database_url: str) -
             )
             assert child.stdout
             for _ in range(random.randrange(2, 12)):
-                line = child.stdout.readline()
+                child.stdout.readline()
             sleep(random.random() / 50)
             child.kill()
             rest, said = child.communicate(timeout=MINUTE)
-            assert (child.returncode, said) == (-signal.SIGKILL, ""), line
-            pages += rest.count("walk")
+            assert (child.returncode, said) == (-signal.SIGKILL, ""), rest
             if number % 2:
                 here.write(4, start=1_000 + 10 * number)
                 here.net.mine()

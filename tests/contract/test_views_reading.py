@@ -60,13 +60,16 @@ FITS: dict[str, Callable[[State], bool]] = {
 @cache
 def source_of(mode: str) -> Stream:
     """Give the first stream of a mode that has what it must."""
-    for seed in count():
-        followed = Followed(world(seed, mode))
-        for height, block in blocks_of(followed.source):
-            followed.take(height, block)
-        followed.fold.advance(followed.tip)
-        if FITS[mode](followed.fold.state):
-            return followed.source
+    return next(source for seed in count() if fits(source := world(seed, mode), mode))
+
+
+def fits(source: Stream, mode: str) -> bool:
+    """Tell whether a stream has what one of its mode must have."""
+    followed = Followed(source)
+    for height, block in blocks_of(source):
+        followed.take(height, block)
+    followed.fold.advance(followed.tip)
+    return FITS[mode](followed.fold.state)
 
 
 def walked(database: Database, walk: Walk, limit: int) -> Iterator[object]:
@@ -236,7 +239,7 @@ def expected(view: Told, followed: Followed) -> dict[str, list[str]]:
             reverse=True,
         ),
         "graves": graves[::-1],
-        "graves of a reason": late[::-1],
+        "graves of a reason": own[::-1],
         "reviews": sorted(state.reviews),
         "backlinks": sorted(entries) if entries else [],
     }

@@ -2,7 +2,7 @@
 
 import ipaddress
 from collections.abc import Callable
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,8 @@ from refold.kernel.addresses import (
     join_url,
     parse_address,
     parse_url,
+    query_of,
+    quoted,
 )
 from refold.kernel.errors import InputError
 
@@ -306,3 +308,19 @@ def test_a_joined_url_is_one_that_can_be_read(reference: str, path: str) -> None
         assert parse_url(str(url)) == url
         if not reference.startswith("//") and "://" not in reference:
             assert url.origin == base.origin
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(st.dictionaries(TEXT.filter(bool), TEXT.filter(bool)), TEXT.filter(bool))
+def test_what_is_quoted_is_read_again_and_leads_nowhere_else(
+    members: dict[str, str], step: str
+) -> None:
+    url = f"https://good.example/{quoted(step)}?{query_of(members)}"
+    parts = urlsplit(url)
+    assert dict(parse_qsl(parts.query)) == members
+    assert unquote(parts.path) == f"/{step}"
+    assert parts.path.count("/") == 1
+    if len(url) <= MAX_URL_LENGTH:
+        assert str(parse_url(url)).rstrip("?") == url.rstrip("?")

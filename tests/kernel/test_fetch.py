@@ -29,7 +29,7 @@ from kernel.hostile import (
     serving,
 )
 from refold.kernel.addresses import LOOPBACK
-from refold.kernel.answer import Head, asked_wait
+from refold.kernel.answer import Head, asked_wait, generated_at
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import InputError, RefoldError, SourceError, UsageError
 from refold.kernel.fetch import Fetched, GuardedClient
@@ -494,6 +494,23 @@ def test_a_mapped_origin_is_no_source_for_others() -> None:
     assert refused.value.code == "redirected-off-source"
 
 
+@pytest.mark.parametrize(
+    ("headers", "made"),
+    [
+        ({"date": "Fri, 09 May 2031 07:30:00 GMT"}, 0),
+        ({"date": "Fri, 09 May 2031 07:30:00 GMT", "age": "90"}, -90),
+        ({"date": "Fri, 09 May 2031 07:30:00 GMT", "age": "-90"}, 0),
+        ({"date": "Fri, 09 May 2031 07:30:00 GMT", "age": "soon"}, 0),
+        ({"date": "Fri, 09 May 2031 07:30:00 GMT", "age": "9" * 400}, 0),
+        ({"date": "yesterday", "age": "90"}, None),
+        ({"age": "90"}, None),
+    ],
+)
+def test_when_an_answer_was_made(headers: dict[str, str], made: int | None) -> None:
+    expected = None if made is None else NOW.timestamp() + made
+    assert generated_at(tuple(headers.items())) == expected
+
+
 # TLS.
 
 
@@ -553,6 +570,16 @@ def test_a_certificate_for_another_or_by_nobody_is_refused(
     assert refused.value.code == "tls-failed"
     assert len(dialled.calls) == 1
     assert script.requests == []
+
+
+def test_bytes_behind_the_end_are_seen_inside_tls_too() -> None:
+    script = Answers(http(b"short") + b"}", http(b"true"))
+    with serving(script, server_tls([])) as server:
+        names, dialled = Names([PUBLIC]), Dialled(server.port)
+        with GuardedClient(HOME, resolver=names, connect=dialled, ssl_context=TRUSTING) as client:
+            for _ in range(2):
+                assert client.get("https://good.example/").body == b"true"
+            assert client.requests == 3
 
 
 def test_a_server_without_tls_is_refused() -> None:

@@ -328,16 +328,37 @@ def test_an_answer_that_is_not_http_or_not_of_one_length(
     assert not isinstance(error, TransientError)
 
 
-def test_what_is_longer_than_it_says_does_not_become_the_next_answer() -> None:
-    forged = http(b"short", length=5) + http(b"forged")
-    policy = FetchPolicy(allowed_networks=LOOPBACK, retry_wait=0)
-    for more in (forged, http(b"short") + b"}", http(b"short") + b"HTTP/1.1 200 OK\r\nX"):
-        script = Answers(more, http(b"true"))
-        with serving(script) as server, GuardedClient(policy) as client:
-            assert client.get(f"{server.origin}/1").body == b"short"
-            fetched = client.get(f"{server.origin}/2")
-            assert fetched.body == b"true"
-            assert client.get(f"{server.origin}/3").body == b"true"
+@pytest.mark.parametrize("more", [b"}", b"\r\n", http(b"forged"), b"HTTP/1.1 200 OK\r\nX"])
+@pytest.mark.parametrize("whole", [http(b"short"), chunked(b"sh", b"ort"), http(b"", "204 No")])
+def test_bytes_behind_the_end_are_an_error_that_may_pass(whole: bytes, more: bytes) -> None:
+    policy = FetchPolicy(allowed_networks=LOOPBACK, retries=1, retry_wait=0)
+    with GuardedClient(policy) as client:
+        error = failure(client, Answers(whole + more))
+        assert (error.code, client.requests) == ("framing-invalid", 2)
+        assert isinstance(error, TransientError)
+        with serving(Answers(whole + more, http(b"true"))) as server:
+            assert client.get(f"{server.origin}/1").body == b"true"
+            assert client.get(f"{server.origin}/2").body == b"true"
+
+
+def test_bytes_that_come_later_do_not_become_the_next_answer() -> None:
+    def script(peer: Peer) -> None:
+        peer.request()
+        if sent.is_set():
+            peer.send(http(b"true"))
+            return
+        peer.send(http(b"short"))
+        read.wait(10)
+        peer.send(http(b"forged"))
+        sent.set()
+        peer.wait_for_close()
+
+    read, sent = threading.Event(), threading.Event()
+    with serving(script) as server, GuardedClient(ONCE) as client:
+        assert client.get(f"{server.origin}/1").body == b"short"
+        read.set()
+        assert sent.wait(10)
+        assert client.get(f"{server.origin}/2").body == b"true"
 
 
 def test_a_kept_connection_that_the_server_has_closed_is_no_failure() -> None:

@@ -3,9 +3,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from refold.kernel import guards
 from refold.kernel.errors import InputError
 from refold.kernel.guards import guard_json, json_depth
 
@@ -87,6 +88,17 @@ def test_depths_known_by_hand(data: bytes, depth: int) -> None:
 @given(st.binary() | st.text(st.sampled_from('"\\[]{}a')).map(str.encode))
 def test_other_bytes_raise_nothing_and_no_parser_gets_deeper(data: bytes) -> None:
     assert json_depth(data) >= depth_by_states(data)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary() | st.text(st.sampled_from('"\\[]{}a')).map(str.encode), st.integers(1, 5))
+def test_the_windows_it_is_read_in_do_not_show(
+    monkeypatch: pytest.MonkeyPatch, data: bytes, window: int
+) -> None:
+    depth = json_depth(data)
+    with monkeypatch.context() as small:
+        small.setattr(guards, "_WINDOW", window)
+        assert json_depth(data) == depth
 
 
 @settings(deadline=None)

@@ -71,7 +71,7 @@ def here() -> Iterator[World]:
 @pytest.fixture
 def node(here: World, tmp_path: Path) -> Iterator[Node]:
     with opened(tmp_path) as database:
-        yield Node(database, [source(here)], (PATH, OTHER), size=100, window=2)
+        yield Node(database, [source(here)], (PATH, OTHER), size=100, window=1)
 
 
 def test_an_idle_day_is_polls_and_one_look(node: Node, here: World) -> None:

@@ -82,9 +82,10 @@ def records(state: State, tip: int) -> Iterator[Record]:
 
 
 def _everything(state: State) -> Touched:
-    return Touched(
-        everything=False, **{kind: set(getattr(state, kind)) for kind in SECTIONS.values()}
-    )
+    touched = Touched(everything=False)
+    for kind in SECTIONS.values():
+        getattr(touched, kind).update(getattr(state, kind))
+    return touched
 
 
 def constitution_records(state: State) -> Iterator[Record]:

@@ -384,9 +384,10 @@ class State(msgspec.Struct, rename="camel"):
             return
         copies = self.copies.setdefault(kind, {})
         if name not in copies:
-            parts = getattr(self, kind)
-            part = parts[name] if isinstance(parts, list) else parts.get(name)
-            copies[name] = _copied(part)
+            if kind == "records" and isinstance(name, int):
+                copies[name] = _copied(self.records[name])
+            else:
+                copies[name] = _copied(getattr(self, kind).get(name))
 
 
 def _copied(part: object) -> object:

@@ -118,9 +118,9 @@ def _cost(report: Report, seconds: float) -> str:
     pins, traffic = report.pins, report.traffic
     new = pins.new + pins.waiting_new
     return (
-        f"  {new:,} new pins, {pins.confirmed:,} confirmed, {pins.moved + pins.back:,} moved,"
-        f" {pins.vanished:,} gone; {traffic.lists:,} list requests, {traffic.details:,} details,"
-        f" {traffic.polls:,} polls, {traffic.bytes / MEGABYTE:,.1f} MB;"
+        f"  {new:,} new pins, {pins.confirmed:,} confirmed, {pins.moved:,} moved,"
+        f" {pins.waiting:,} in no block any more; {traffic.lists:,} list requests,"
+        f" {traffic.details:,} details, {traffic.polls:,} polls, {traffic.bytes / MEGABYTE:,.1f} MB;"
         f" {seconds:.1f} s, {new / max(seconds, 0.001):,.0f} pins/s"
     )
 

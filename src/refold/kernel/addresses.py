@@ -8,7 +8,7 @@ of special-purpose addresses. Nothing here opens a socket.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -17,7 +17,7 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
-from urllib.parse import urljoin
+from urllib.parse import quote, urlencode, urljoin
 
 import msgspec
 
@@ -34,6 +34,8 @@ __all__ = [
     "join_url",
     "parse_address",
     "parse_url",
+    "query_of",
+    "quoted",
 ]
 
 Address = IPv4Address | IPv6Address
@@ -171,6 +173,16 @@ def join_url(base: Url, reference: str) -> Url:
         return parse_url(f"{base.scheme}:{reference}")
     # Joined to the whole base: urljoin("/../", ".evil") is ".evil", the end of another host.
     return parse_url(urljoin(str(base), reference))
+
+
+def query_of(members: Mapping[str, str]) -> str:
+    """Give the query `a=1&b=%26` that says `members`; all but unreserved letters are encoded."""
+    return urlencode(members, quote_via=quote, safe="")
+
+
+def quoted(text: str) -> str:
+    """Give `text` as one step of a path: all but unreserved letters are encoded."""
+    return quote(text, safe="")
 
 
 def parse_address(text: str) -> Address | None:

@@ -207,6 +207,16 @@ class Wire(httpcore2.NetworkStream):
         finally:
             self._sock.close()  # does nothing after success: the TLS socket has taken it over
 
+    def has_more(self) -> bool:
+        """Tell whether another byte has come already. Does not wait; it takes that byte."""
+        if not self._is_readable():
+            return False
+        try:
+            self._sock.settimeout(0)
+            return bool(self._sock.recv(1))
+        except OSError:  # nothing yet, or the connection broke
+            return False
+
     def get_extra_info(self, info: str) -> object:
         """Give what httpcore2 asks for, and the address for the client; None for the rest."""
         match info:

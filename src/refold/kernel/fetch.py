@@ -32,6 +32,7 @@ from refold.kernel.answer import (
     Head,
     asked_wait,
     broken,
+    check_end,
     header_of,
     off_source,
     read_body,
@@ -82,6 +83,9 @@ _MAX_DOUBLINGS = 16  # of the wait between attempts: beyond any limit on it, and
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNAVAILABLE = frozenset({429, 502, 503, 504})
 _PHASES = ("connect", "read", "write")
+
+# Left alone, stamina prints each retry on the standard output as soon as structlog is installed.
+stamina.instrumentation.set_on_retry_hooks([stamina.instrumentation.LoggingOnRetryHook])
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -354,7 +358,9 @@ class GuardedClient:
             )
         if call.method == "GET" and head.status in _REDIRECTS and head.header("location"):
             return head, None
-        return head, read_body(response, head, allowance, call.max_bytes)
+        body = read_body(response, head, allowance, call.max_bytes)
+        check_end(response, allowance)
+        return head, body
 
     def _count(self, call: _Call, allowance: Allowance) -> None:
         call.requests += allowance.sent

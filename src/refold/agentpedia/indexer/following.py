@@ -10,7 +10,7 @@ from refold.agentpedia.indexer.indexer import CaughtUp, Indexer, Progress
 from refold.metaid.sync import Report
 
 
-class Turn(msgspec.Struct, frozen=True):
+class Turn(msgspec.Struct, frozen=True, rename="camel"):
     """A round and what followed: the view as it stands, and what was looked up, if anybody asked.
 
     `view` is None when nothing was folded, as the lists were not read to their ends yet.

@@ -51,7 +51,7 @@ class Step(msgspec.Struct, frozen=True):
     digest: str
 
 
-class CaughtUp(msgspec.Struct, frozen=True):
+class CaughtUp(msgspec.Struct, frozen=True, rename="camel"):
     """Where the view stands after a catch-up, and what it took.
 
     `height` is its tip: all that happened below is in it; `digest` is None as long as there is no

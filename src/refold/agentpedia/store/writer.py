@@ -13,6 +13,7 @@ from sqlalchemy import (
     delete,
     func,
     select,
+    true,
 )
 
 from refold.agentpedia.changes import History, Step, Value
@@ -31,11 +32,6 @@ KEYS = 500
 
 _CUT = delete(tables.history).where(
     tables.history.c.record == bindparam("of"), tables.history.c.place >= bindparam("kept")
-)
-_TABLES = (
-    *dict.fromkeys(section.table for section in SECTIONS.values()),
-    tables.history,
-    tables.links,
 )
 
 
@@ -68,10 +64,10 @@ class SqlWriter:
         """Delete everything."""
         self._clear()
         self._position = None
-        for table in _TABLES:
-            kind = {"agentpedia_history": "steps_cut", "agentpedia_links": "links_dropped"}
-            gone = self._connection.execute(delete(table)).rowcount
-            self._counts[kind.get(table.name, "values_dropped")] += gone
+        for table in dict.fromkeys(section.table for section in SECTIONS.values()):
+            self._delete("values_dropped", table, true())
+        self._delete("steps_cut", tables.history, true())
+        self._delete("links_dropped", tables.links, true())
 
     def drop(self, section: str, key: str) -> None:
         """Delete a value, and the links of an entry."""

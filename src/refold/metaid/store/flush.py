@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, update
 
 from refold.db import insert_missing, one_of, put
 from refold.metaid.pin import Pin
+from refold.metaid.store.bulk import insert_rows
 from refold.metaid.store.merge import Batch
 from refold.metaid.store.model import Conflict, Held, Moved
 from refold.metaid.store.readers import note_changes
@@ -22,8 +23,7 @@ def flush(connection: Connection, batch: Batch, copies: Iterable[tuple[Pin, str]
     """Write what `batch` collected of `copies`, each with the hash of its body."""
     _write_bodies(connection, batch, copies)
     if batch.added:
-        added = [_pin_row(held) for held in batch.added.values()]
-        connection.execute(insert(pins), added)
+        insert_rows(connection, pins, [_pin_row(held) for held in batch.added.values()])
     if batch.changed:
         changed = [_pin_change(held) for held in batch.changed.values()]
         connection.execute(_BY_PIN, changed)
@@ -48,7 +48,8 @@ def _write_bodies(connection: Connection, batch: Batch, copies: Iterable[tuple[P
     named.update(held.sha256 for held in batch.waiting_put.values())
     named.update(met.sha256 for met in batch.conflicts)
     found = {hashed: pin.body for pin, hashed in copies if hashed in named}
-    insert_missing(connection, bodies, [body_row(body, key) for key, body in found.items()])
+    rows = [body_row(body, key) for key, body in found.items()]
+    insert_rows(connection, bodies, rows, only_missing=True)
 
 
 def body_row(body: bytes, hashed: str) -> Values:
@@ -61,6 +62,7 @@ def _pin_row(held: Held) -> Values:
         **copy_of(held),
         **place_of(held.place),
         "state": held.state,
+        "author": None,
         "placed_by": _placed_by(held),
     }
 

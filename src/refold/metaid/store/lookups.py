@@ -17,6 +17,7 @@ from sqlalchemy import (
     Select,
     any_,
     bindparam,
+    cast,
     func,
     literal,
     null,
@@ -60,9 +61,12 @@ def _standing(dialect: str) -> CompoundSelect[Any]:
         *(pins.c[name] for name in ("pin", "height", "tx_index", "state", "placed_by")),
         *(pins.c[name] for name in _COPY),
     )
-    nowhere = (null(), null(), literal("mempool", NAME), null())
-    types = (INT64, INT64, NAME, AnyText)
-    unplaced = (value.cast(kind) for value, kind in zip(nowhere, types, strict=True))
+    unplaced = (
+        cast(null(), INT64),
+        cast(null(), INT64),
+        cast(literal("mempool"), NAME),
+        cast(null(), AnyText),
+    )
     waiting = select(mempool.c.pin, *unplaced, *(mempool.c[name] for name in _COPY))
     return union_all(
         in_blocks.where(_is_named(dialect, pins.c.pin)),

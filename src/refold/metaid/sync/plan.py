@@ -118,4 +118,5 @@ def is_due(gap: Gap, now: int) -> bool:
     if gap.tries <= QUICK_TRIES:
         return True
     doublings = min(gap.tries - QUICK_TRIES - 1, 20)
-    return now - gap.last >= min(RETRY_SECONDS * 2**doublings, MAX_RETRY_SECONDS)
+    wait: int = min(RETRY_SECONDS * 2**doublings, MAX_RETRY_SECONDS)
+    return now - gap.last >= wait

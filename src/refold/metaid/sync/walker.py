@@ -25,7 +25,7 @@ from refold.metaid.sync.tally import Disagreements, count
 
 STORED_PINS = 1_000
 STORED_PAGES = 10
-"""Read since the last transaction, that begin another one: a transaction costs as much as a page."""
+"""Read since the last transaction, that begin another: one costs as much as a page."""
 
 _LOST_CURSORS = frozenset({"man-refused", "man-cursor"})
 """Errors that say that an indexer does not know a cursor of its own any more."""
@@ -139,14 +139,14 @@ class Walker:
                 self.leg = self.leg._replace(began=highest_of(rows))
             is_enough = self._overlap.page(rows) and not page.answer.broken
             self._collect(page, rows)
+            if len(self._taken.pins) >= STORED_PINS or self._taken.pages >= STORED_PAGES:
+                self._store()
+            self._on_page(page, self._pins)
             if is_enough and self.leg.floor is not None:
                 self.is_covered = True
                 self._walk.stop()
             elif self._stop.is_set():
                 self._walk.stop()
-            if len(self._taken.pins) >= STORED_PINS or self._taken.pages >= STORED_PAGES:
-                self._store()
-            self._on_page(page, self._pins)
         report = self._walk.report()
         self.is_covered = self.is_covered or report.is_ended
         self._store(report)

@@ -1,0 +1,101 @@
+"""A report as text for a person: the verdict first, then each unit, then what would change it.
+
+Plain lines, no colours; texts of strangers are escaped and cut (`kernel.errors.one_line`).
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from refold.coverage.codes import REASONS
+from refold.coverage.report import Finding, Report, UnitReport
+from refold.kernel.errors import one_line
+
+__all__ = ["render"]
+
+MAX_IDS: Final = 10
+"""Ids told of those that came or went; the JSON report has all of them."""
+
+_MEANINGS: Final = {
+    "VERIFIED": "walked again, and the claim holds",
+    "STALE": "it may have held; it does not describe the source now",
+    "REFUTED": "the source shows that it was not so",
+    "INCONCLUSIVE": "the walk proves neither it nor its opposite",
+    "INVALID": "the record breaks the rules of receipts; nothing was walked",
+}
+
+
+def render(report: Report) -> str:
+    """Give the report as lines of text, each ended by a newline."""
+    return "".join(f"{line}\n" for line in _lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    coverage = f"  coverage {report.coverage}" if report.coverage else ""
+    yield f"{report.judgement}{coverage}  {_MEANINGS[report.judgement]}"
+    if report.claim:
+        yield f"  {report.claim} at {report.as_of}, valid until {report.valid_until}"
+        yield f"  question: {one_line(report.question)}"
+    if report.receipt_hash:
+        yield f"  receiptHash {report.receipt_hash}"
+    for reason in report.reasons:
+        yield f"  {reason}: {REASONS[reason].says}"
+    yield from _ids("matches now, not recorded", report.added)
+    yield from _ids("recorded, not found now", report.removed)
+    if report.mode:
+        yield f"  consensus {report.mode} (no part of the verdict)"
+    for finding in (*report.errors, *report.warnings):
+        yield from _finding(finding)
+    for unit in report.units:
+        yield from _unit(unit)
+    yield from _changes(report)
+    for origin, asked in report.origins.items():
+        yield f"  {one_line(origin)} was asked at {one_line(asked)}"
+    if report.basis == "RECORDED":
+        yield "  the pages came from stored responses, not from the source"
+    yield f"  {report.tool}, Unicode {report.unicode}, at {report.now}"
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    yield f"  {finding.code} at {one_line(finding.pointer) or 'the record'}"
+    yield f"    {one_line(finding.message)}"
+    yield f"    {finding.remedy}"
+
+
+def _unit(unit: UnitReport) -> Iterator[str]:
+    yield f"  unit {one_line(unit.id)}  {unit.kind}  {unit.coverage}"
+    if unit.kind != "MANUAL":
+        ends = ", ".join(unit.termination_replayed) or "no end proved"
+        yield (
+            f"    {unit.pages} pages, {unit.observed_replayed} rows "
+            f"(recorded {unit.observed_recorded}), {ends} (recorded {unit.termination_recorded}), "
+            f"{unit.bytes} bytes, {unit.requests} requests"
+        )
+    if unit.drift:
+        yield f"    {unit.drift}: {REASONS[unit.drift].says}"
+    if unit.weak_evidence:
+        yield f"    weak evidence: {unit.end_marker_kind} cannot show that rows were swapped"
+    for reason in unit.reasons:
+        yield f"    {reason}: {one_line(unit.why.get(reason) or REASONS[reason].says)}"
+    for warning in unit.warnings:
+        yield f"    warning: {one_line(warning)}"
+
+
+def _ids(what: str, ids: tuple[str, ...]) -> Iterator[str]:
+    if ids:
+        shown = ", ".join(one_line(name) for name in ids[:MAX_IDS])
+        more = f" and {len(ids) - MAX_IDS} more" if len(ids) > MAX_IDS else ""
+        yield f"  {what}: {shown}{more}"
+
+
+def _changes(report: Report) -> Iterator[str]:
+    """Give what would change the verdict: the remedy of every reason, once."""
+    if report.judgement in {"VERIFIED", "INVALID"}:
+        return
+    reasons = (*report.reasons, *(reason for unit in report.units for reason in unit.reasons))
+    remedies = dict.fromkeys(
+        REASONS[reason].remedy for reason in reasons if reason != "unit_unchanged"
+    )
+    if remedies:
+        yield "  what would change it:"
+        for remedy in remedies:
+            yield f"    {remedy}"

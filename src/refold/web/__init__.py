@@ -1,0 +1,1 @@
+"""The whole server: the parts put together, and the home page."""

@@ -1,0 +1,75 @@
+"""Puts the parts that are switched on together, and gives the application to serve."""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+from refold.db import Database
+from refold.db.migrate import is_latest
+from refold.kernel.errors import UsageError
+from refold.kernel.settings import Settings
+from refold.serving.application import Application, application
+from refold.serving.limits import POINT_SECONDS
+from refold.serving.logs import Log
+from refold.serving.mcpserver import is_installed, mcp_mount
+from refold.serving.part import Part
+from refold.serving.settings import LOG_REQUESTS, PARTS, PROXIES
+from refold.web.home import home_part
+
+__all__ = ["AVAILABLE", "MakePart", "chosen_parts", "web_application"]
+
+MakePart = Callable[[Database, Settings], Part]
+"""What a protocol's api.py has under the name `make_part`: a part that reads this database."""
+
+AVAILABLE: Mapping[str, str] = {}
+"""The parts that can be switched on, each with the module that has its `make_part`."""
+
+
+def chosen_parts(
+    settings: Settings, available: Mapping[str, str] = AVAILABLE
+) -> Mapping[str, MakePart]:
+    """Give the parts that the settings name, all when they name none, in their own order.
+
+    Raises UsageError `server-parts` for a name that is none.
+    """
+    names = settings[PARTS] or tuple(available)
+    unknown = [name for name in names if name not in available]
+    if unknown:
+        raise UsageError(
+            "server-parts",
+            f"there is no part {', '.join(unknown)}",
+            f"name some of {', '.join(available) or 'none: this refold has no part to serve'}",
+        )
+    return {
+        name: cast("MakePart", importlib.import_module(module).make_part)
+        for name, module in available.items()
+        if name in names
+    }
+
+
+def web_application(
+    database: Database,
+    settings: Settings,
+    *,
+    origin: str,
+    log: Log,
+    available: Mapping[str, str] = AVAILABLE,
+) -> Application:
+    """Give the whole application. `database` is only read. Raises what `application` raises."""
+    makers = chosen_parts(settings, available)
+    parts: Sequence[Part] = [make(database, settings) for make in makers.values()]
+
+    def reachable() -> None:
+        # Not SELECT 1, which reads no file; and a newer refold may have changed the tables since.
+        with database.read(seconds=POINT_SECONDS) as connection:
+            is_latest(connection, database.shown)
+
+    return application(
+        [home_part(parts), *parts],
+        log=log,
+        origin=origin,
+        proxies=settings[PROXIES],
+        checks={"database": reachable},
+        log_requests=settings[LOG_REQUESTS],
+        mcp=mcp_mount(log) if is_installed() else None,
+    )
