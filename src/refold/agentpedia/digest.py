@@ -62,6 +62,7 @@ class LiveDigest:
         self._quality: dict[int, str] = {}
         self._ripening: list[tuple[int, str]] = []
         self._digest: str | None = None
+        self._is_elsewhere = False
         fold.state.touched = Touched()
 
     @classmethod
@@ -92,6 +93,7 @@ class LiveDigest:
             live._watch(state, tip)
             state.touched = Touched(everything=False)
         else:
+            live._is_elsewhere = True
             state.touched.graveyard = 0
             state.touched.histories = dict.fromkeys(live._names, 0)
             for index, entry in enumerate(state.records):
@@ -118,9 +120,10 @@ class LiveDigest:
         self.tip = tip
         self._mark_followers(state, tip, touched)
         renamed = self._drop_undone(state, touched, sink)
-        self._put_all(state, tip, touched, renamed, sink)
+        changed = self._put_all(state, tip, touched, renamed, sink)
         if sink is not None:
-            self._tell_histories(state, touched, sink)
+            self._tell_histories(state, touched, changed, sink)
+        self._is_elsewhere = False
         if self._digest is None:
             self._digest = digest_of_lines(self._lines)
         return self._digest
@@ -222,9 +225,13 @@ class LiveDigest:
 
     def _put_all(
         self, state: State, tip: int, touched: Touched, renamed: set[Name], sink: Sink | None
-    ) -> None:
-        """Put the lines of what was touched, of new graves, and of the fold itself."""
+    ) -> set[int]:
+        """Put the lines of what was touched, of new graves, and of the fold itself.
+
+        Gives the records whose line is another.
+        """
         new: list[bytes] | None = None if self._lines else []
+        changed: set[int] = set()
 
         def put(record: Record, index: int | None = None) -> None:
             section, key, value = record
@@ -234,6 +241,8 @@ class LiveDigest:
                 return
             self._line_of[name] = line
             self._digest = None
+            if index is not None:
+                changed.add(index)
             if new is not None:
                 new.append(line)  # sorted once: a million insertions would take minutes
             else:
@@ -257,16 +266,23 @@ class LiveDigest:
             put(record)
         if new is not None:
             self._lines = sorted(new)
+        return changed
 
-    def _tell_histories(self, state: State, touched: Touched, sink: Sink) -> None:
-        """Tell how the histories of touched records go on."""
+    def _tell_histories(
+        self, state: State, touched: Touched, changed: set[int], sink: Sink
+    ) -> None:
+        """Tell how the histories of touched records go on.
+
+        Where the lines are of another chain, nobody knows how long the histories there are.
+        """
         for index in sorted(touched.records):
             known = self._lengths.pop(index, 0)
             names = state.records[index].history if index < len(state.records) else []
             kept = min(known, touched.histories.get(index, known))
             if names:
                 self._lengths[index] = len(names)
-            if kept != known or kept != len(names):
+            is_unsure = self._is_elsewhere and index in changed
+            if kept != known or kept != len(names) or is_unsure:
                 steps = [Step(name, state.versions.get(name)) for name in names[kept:]]
                 sink.history(History(index, kept, steps))
 

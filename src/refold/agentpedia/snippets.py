@@ -52,7 +52,7 @@ def snippets(text: str, query: SearchQuery, *, count: int = 2) -> list[Snippet]:
     """
     read = text if len(text) <= MAX_READ else text[: _whole(text, MAX_READ, 0)]
     spans = _spans(read, query)
-    windows: list[tuple[int, int, list[_Span]]] = []
+    windows: list[tuple[int, int, Sequence[_Span]]] = []
     for _ in range(count):
         best = _best(spans, {span[2] for _, _, shown in windows for span in shown})
         if not best:
@@ -164,13 +164,13 @@ def _ending(recent: Sequence[Piece], phrase: Sequence[str]) -> Iterator[tuple[in
             at = first.folded.find(phrase[0], at + len(phrase[0]))
 
 
-def _best(spans: Sequence[_Span], shown: set[int]) -> list[_Span]:
+def _best(spans: Sequence[_Span], shown: set[int]) -> Sequence[_Span]:
     """Give the neighbours that fit into a window and show most of a question.
 
     First counts what no other window shows, then all that is shown, then how often; at last, that
     it comes first.
     """
-    best: list[_Span] = []
+    best: Sequence[_Span] = ()
     best_worth = (0, 0, 0)
     end = 0
     for at, span in enumerate(spans):

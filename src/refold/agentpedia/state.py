@@ -5,11 +5,11 @@ Objects refer to each other by pin id or key, never by reference, so that a snap
 encoding of `State` and restoring is one decoding.
 """
 
-from copy import copy
 from typing import Annotated, Literal
 
 import msgspec
 
+from refold.agentpedia.copying import copied
 from refold.agentpedia.rules import Rules
 
 Tier = Literal["T0", "T0+", "T1", "T2"]
@@ -385,20 +385,6 @@ class State(msgspec.Struct, rename="camel"):
         copies = self.copies.setdefault(kind, {})
         if name not in copies:
             if kind == "records" and isinstance(name, int):
-                copies[name] = _copied(self.records[name])
+                copies[name] = copied(self.records[name])
             else:
-                copies[name] = _copied(getattr(self, kind).get(name))
-
-
-def _copied(part: object) -> object:
-    """Give a copy that no change of the part reaches: two levels, and below they are frozen."""
-    if isinstance(part, dict):
-        return part.copy()
-    if not isinstance(part, msgspec.Struct):
-        return part
-    copied = copy(part)
-    for name in part.__struct_fields__:
-        value = getattr(part, name)
-        if isinstance(value, list | dict):
-            setattr(copied, name, value.copy())
-    return copied
+                copies[name] = copied(getattr(self, kind).get(name))

@@ -6,6 +6,7 @@ _TABLES = (
     "refold.metaid.store.tables",
     "refold.agentpedia.store.tables",
     "refold.agentpedia.store.shown",
+    "refold.agentpedia.store.hidden",
     "refold.agentpedia.store.searchtables",
 )
 """Modules that add tables. A test finds one that is missing, and a backup refuses to be made."""

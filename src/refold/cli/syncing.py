@@ -120,7 +120,8 @@ def _cost(report: Report, seconds: float) -> str:
     return (
         f"  {new:,} new pins, {pins.confirmed:,} confirmed, {pins.moved:,} moved,"
         f" {pins.waiting:,} in no block any more; {traffic.lists:,} list requests,"
-        f" {traffic.details:,} details, {traffic.polls:,} polls, {traffic.bytes / MEGABYTE:,.1f} MB;"
+        f" {traffic.details:,} details, {traffic.polls:,} polls,"
+        f" {traffic.bytes / MEGABYTE:,.1f} MB;"
         f" {seconds:.1f} s, {new / max(seconds, 0.001):,.0f} pins/s"
     )
 

@@ -128,7 +128,8 @@ class Database:
     def close(self) -> None:
         """Close all connections. A transaction that is still open is undone."""
         self._is_open = False
-        for engine in (self._writer, self._reader):
+        # The writer last: SQLite empties the log when the last one goes, if that one may write.
+        for engine in (self._reader, self._writer):
             if engine is not None:
                 engine.dispose()
 

@@ -116,8 +116,8 @@ class SearchIndex:
     def put(self, texts: Iterable[SearchText]) -> list[str]:
         """Take texts, each in place of the one with its key; the last one of a key counts.
 
-        Gives the keys of those of which only the first `scoring.MAX_CHARACTERS` can be found. The
-        more texts at once, the quicker: they are merged some 10,000 at a time.
+        Gives the keys of those of which only the beginning can be found (`scoring.MAX_CHARACTERS`,
+        `MAX_TERMS`). The more texts at once, the quicker: some 4,000 are merged at a time.
         """
         writer = Writer(self._connection)
         cut = writer.put(texts)

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
-    Table,
+    Delete,
     and_,
     bindparam,
     delete,
     func,
     select,
-    true,
 )
 
 from refold.agentpedia.changes import History, Step, Value
@@ -65,9 +63,9 @@ class SqlWriter:
         self._clear()
         self._position = None
         for table in dict.fromkeys(section.table for section in SECTIONS.values()):
-            self._delete("values_dropped", table, true())
-        self._delete("steps_cut", tables.history, true())
-        self._delete("links_dropped", tables.links, true())
+            self._delete("values_dropped", delete(table))
+        self._delete("steps_cut", delete(tables.history))
+        self._delete("links_dropped", delete(tables.links))
 
     def drop(self, section: str, key: str) -> None:
         """Delete a value, and the links of an entry."""
@@ -139,7 +137,7 @@ class SqlWriter:
             is_gone = one_of(self._connection, table.c.key, some)
             if table is tables.others:
                 is_gone = and_(table.c.section == section, is_gone)
-            self._delete("values_dropped", table, is_gone)
+            self._delete("values_dropped", delete(table).where(is_gone))
         come = [row for row in rows.values() if row is not None]
         put_rows(self._connection, table, come)
         self._counts["values_put"] += len(come)
@@ -161,7 +159,8 @@ class SqlWriter:
         for start in range(0, len(sources), KEYS):
             some = sources[start : start + KEYS]
             column = tables.links.c.from_entry
-            self._delete("links_dropped", tables.links, one_of(self._connection, column, some))
+            is_from = one_of(self._connection, column, some)
+            self._delete("links_dropped", delete(tables.links).where(is_from))
         rows = [
             (indexed(key), target, rev)
             for key, (rev, targets) in self._links.items()
@@ -170,5 +169,5 @@ class SqlWriter:
         put_rows(self._connection, tables.links, rows)
         self._counts["links_put"] += len(rows)
 
-    def _delete(self, kind: str, table: Table, which: ColumnElement[bool]) -> None:
-        self._counts[kind] += self._connection.execute(delete(table).where(which)).rowcount
+    def _delete(self, kind: str, question: Delete) -> None:
+        self._counts[kind] += self._connection.execute(question).rowcount

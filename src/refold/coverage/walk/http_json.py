@@ -70,7 +70,7 @@ def http_series(series: Series, criterion: Criterion, purse: Purse) -> Steps[tup
         ends = http_ends(evidence)
         _note_end(last, evidence)
         if starts_midway(series.url):  # by another parameter than the one that counts its pages
-            last.note("starts_midway", series.url)
+            last.note("starts_midway", "another parameter chooses where the list begins")
         gap = gap_in(series, rows)
         if gap:
             last.note("source_truncated", gap)

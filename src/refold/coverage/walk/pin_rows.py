@@ -32,9 +32,10 @@ class PinPage(msgspec.Struct, frozen=True):
 
 
 class Detail(msgspec.Struct, frozen=True):
-    """What the detail of a pin adds: the digest of its first body, the body as JSON, its block.
+    """What the detail of a pin adds.
 
-    `doc` is `Detail.NO_DOC` when the body is no JSON. `block_time` is None in the mempool.
+    `digest` is of the body that was pinned first, `doc` that body as JSON, None where it is none
+    (`is_json`). `block_time` is that of the pin's block, None in the mempool.
     """
 
     digest: str
