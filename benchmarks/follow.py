@@ -24,7 +24,7 @@ from sqlalchemy import Connection
 from harness import Figure, arguments
 from refold.agentpedia.fold import SNAPSHOT_FORMAT, Fold
 from refold.agentpedia.indexer import CaughtUp, Indexer, Step, indexing
-from refold.agentpedia.store import KeptSnapshot, Snapshot, open_views
+from refold.agentpedia.store import KeptSnapshot, Snapshot, open_views, pack
 from refold.agentpedia.store.retention import BLOCKS_A_DAY
 from refold.db import Database
 from refold.metaid.man.overlap import Place
@@ -204,7 +204,7 @@ def kept_in(database: Database) -> Kept:
     made, data = seconds(fold.snapshot)
     with database.write() as connection:
         snapshot = Snapshot(newest.height, newest.format, newest.options, data)
-        put, _ = seconds(lambda: open_views(connection).snapshots.put(snapshot))
+        put, _ = seconds(lambda: open_views(connection).snapshots.put(pack(snapshot)))
     stored = sum(one.stored for one in kept)
     return Kept(made, put, restored, newest.size, newest.stored, len(kept), stored)
 

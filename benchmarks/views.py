@@ -19,7 +19,7 @@ from refold.agentpedia import PRD, Event, Fold, read_document
 from refold.agentpedia.changes import History, Sink, Value
 from refold.agentpedia.digest import LiveDigest
 from refold.agentpedia.fold import SNAPSHOT_FORMAT
-from refold.agentpedia.store import Snapshot, Written, open_views
+from refold.agentpedia.store import Snapshot, Written, open_views, pack
 from refold.agentpedia.store.rows import row_of, step_row
 from refold.db import Database
 from streams import stream
@@ -143,8 +143,9 @@ def snapshot(folder: Path, events: Sequence[Event]) -> Iterator[Figure]:
 
         def keep() -> None:
             with database.write() as connection:
-                kept = Snapshot(1, SNAPSHOT_FORMAT, "", made[0])
-                stored.append(open_views(connection).snapshots.put(kept).stored)
+                packed = pack(Snapshot(1, SNAPSHOT_FORMAT, "", made[0]))
+                open_views(connection).snapshots.put(packed)
+                stored.append(sum(map(len, packed.chunks)))
 
         def find() -> None:
             with database.read() as connection:

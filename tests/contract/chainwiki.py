@@ -1,4 +1,4 @@
-"""A wiki on a local chain, or on twins of one, that bots write at random: what they pin makes sense.
+"""A wiki on a local chain, or on twins of one, that bots write at random, yet with some sense.
 
 Each pin is built on what the chain holds when it is written, so edits meet their heads, reverts
 freeze entries, proposals are voted on by those who were drawn. Blocks that are replaced later make

@@ -12,9 +12,11 @@ from refold.agentpedia import DEPLOYED, PRD, Options
 from refold.agentpedia.store import (
     Folded,
     KeptDigest,
+    KeptSnapshot,
     Snapshot,
     open_views,
     options_fingerprint,
+    pack,
     snapshots,
     tables,
 )
@@ -88,8 +90,10 @@ def test_a_snapshot_comes_back_whole(
     monkeypatch.setattr(snapshots, "CHUNK_BYTES", 10)
     data = random.Random(size).randbytes(size)
     with database.write() as connection:
-        kept = open_views(connection).snapshots.put(snapshot(7, data))
-    assert (kept.sha256, kept.size) == (sha256(data).hexdigest(), size)
+        packed = pack(snapshot(7, data))
+        open_views(connection).snapshots.put(packed)
+    stored = sum(map(len, packed.chunks))
+    kept = KeptSnapshot(7, FORMAT, OPTIONS, sha256(data).hexdigest(), size, stored)
     with database.read() as connection:
         views = open_views(connection)
         assert views.snapshots.kept() == [kept]
@@ -105,8 +109,8 @@ def test_the_newest_at_or_below_a_height_of_a_format_and_options_is_given(
     with database.write() as connection:
         kept = open_views(connection).snapshots
         for height in (10, 20, 30):
-            kept.put(snapshot(height, b"%d" % height))
-        kept.put(snapshot(25, b"other", "others"))
+            kept.put(pack(snapshot(height, b"%d" % height)))
+        kept.put(pack(snapshot(25, b"other", "others")))
         heights = [s.height for s in kept.kept()]
         assert heights == [10, 30]  # one a slot, and the newest
 
@@ -129,7 +133,7 @@ def test_a_snapshot_put_again_takes_the_place_of_the_first(database: Database) -
     with database.write() as connection:
         kept = open_views(connection).snapshots
         for data in (b"first" * 9, b"second"):
-            kept.put(snapshot(5, data))
+            kept.put(pack(snapshot(5, data)))
         assert kept.newest(5, FORMAT, OPTIONS).snapshot == snapshot(5, b"second")
         assert len(kept.kept()) == 1
 
@@ -155,8 +159,8 @@ def test_a_damaged_snapshot_is_passed_over_and_named(database: Database, damage:
 
     with database.write() as connection:
         kept = open_views(connection).snapshots
-        kept.put(snapshot(1, b"sound"))
-        kept.put(snapshot(300, b"damaged"))
+        kept.put(pack(snapshot(1, b"sound")))
+        kept.put(pack(snapshot(300, b"damaged")))
         harm(300)
         found = kept.newest(400, FORMAT, OPTIONS)
         assert (found.snapshot, found.damaged) == (snapshot(1, b"sound"), [300])

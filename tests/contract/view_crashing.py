@@ -16,7 +16,7 @@ from contract import crashing
 from contract.crashing import compare, dies_at
 from contract.viewed import Followed, blocks_of, digest_in, world
 from refold.agentpedia.digest import LiveDigest
-from refold.agentpedia.store import Folded, KeptDigest, Snapshot, open_views, writer
+from refold.agentpedia.store import Folded, KeptDigest, Snapshot, open_views, pack, writer
 from refold.db import Database
 from refold.metaid.store import Position, open_store
 
@@ -69,7 +69,7 @@ def take_view(database: Database, step: int) -> None:
         views.marks.put_folded(Folded("prd", OPTIONS, height, last, digest))
         views.marks.put_digest(KeptDigest(height, digest, step, followed.live.line_count))
         views.snapshots.drop(height - 1)
-        views.snapshots.put(Snapshot(height, FORMAT, OPTIONS, followed.fold.snapshot()))
+        views.snapshots.put(pack(Snapshot(height, FORMAT, OPTIONS, followed.fold.snapshot())))
 
 
 def one_step(url: str) -> None:

@@ -18,7 +18,15 @@ from refold.agentpedia.indexer.standing import (
 )
 from refold.agentpedia.rules import PRD, Rules
 from refold.agentpedia.state import Options
-from refold.agentpedia.store import Folded, KeptDigest, Snapshot, SqlShown, Views, open_views
+from refold.agentpedia.store import (
+    Folded,
+    KeptDigest,
+    Snapshot,
+    SqlShown,
+    Views,
+    open_views,
+    pack,
+)
 from refold.agentpedia.store.retention import BLOCKS_A_DAY, keeps_digest
 from refold.db import Database
 from refold.metaid.store import Store, open_store
@@ -194,10 +202,11 @@ class Indexer:
         if not (has_grown or is_old):
             return
         snapshot = Snapshot(height, SNAPSHOT_FORMAT, standing.fingerprint, standing.fold.snapshot())
+        packed = pack(snapshot)
         with self._database.write() as connection:
             views = open_views(connection)
             if views.marks.folded() == folded:
-                views.snapshots.put(snapshot)
+                views.snapshots.put(packed)
         standing.snapshot = (height, events)
 
 

@@ -18,6 +18,7 @@ from refold.agentpedia.store.model import (
     KeptDigest,
     KeptSnapshot,
     Link,
+    PackedSnapshot,
     Page,
     Snapshot,
     StoredStep,
@@ -28,7 +29,7 @@ from refold.agentpedia.store.model import (
 )
 from refold.agentpedia.store.reading import Reading
 from refold.agentpedia.store.shown import Due, SqlShown
-from refold.agentpedia.store.snapshots import SqlSnapshots
+from refold.agentpedia.store.snapshots import SqlSnapshots, pack
 from refold.agentpedia.store.values import SqlValues
 from refold.agentpedia.store.writer import SqlWriter
 
@@ -42,6 +43,7 @@ __all__ = [
     "KeptSnapshot",
     "Link",
     "Marks",
+    "PackedSnapshot",
     "Page",
     "Reading",
     "Snapshot",
@@ -57,6 +59,7 @@ __all__ = [
     "Written",
     "open_views",
     "options_fingerprint",
+    "pack",
 ]
 
 

@@ -22,7 +22,7 @@ from refold.agentpedia.store.model import (
     FoundSnapshot,
     KeptDigest,
     KeptSnapshot,
-    Snapshot,
+    PackedSnapshot,
     StoredValue,
     Written,
 )
@@ -90,8 +90,8 @@ class Marks(Protocol):
 class Snapshots(Protocol):
     """Folds as bytes, at some heights."""
 
-    def put(self, snapshot: Snapshot) -> KeptSnapshot:
-        """Keep a snapshot, and drop those that `retention.kept_snapshots` does not keep."""
+    def put(self, packed: PackedSnapshot) -> None:
+        """Keep what `pack` made; drop those that `retention.kept_snapshots` does not keep."""
 
     def newest(self, below: int, snapshot_format: int, options: str) -> FoundSnapshot:
         """Give the newest at a height or below it, of a format and an `options_fingerprint`.

@@ -65,6 +65,17 @@ class Snapshot(msgspec.Struct, frozen=True):
     data: bytes
 
 
+class PackedSnapshot(msgspec.Struct, frozen=True):
+    """A snapshot ready to be kept: its hash (hex), its bytes, and the chunks that are stored."""
+
+    height: int
+    format: int
+    options: str
+    sha256: str
+    size: int
+    chunks: list[bytes]
+
+
 class KeptSnapshot(msgspec.Struct, frozen=True):
     """What is known of a snapshot without reading it: bytes as they were and as they are stored."""
 

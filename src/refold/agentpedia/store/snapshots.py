@@ -4,9 +4,10 @@ import zlib
 from hashlib import sha256
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
-from refold.agentpedia.store.model import FoundSnapshot, KeptSnapshot, Snapshot
+from refold.agentpedia.store.model import FoundSnapshot, KeptSnapshot, PackedSnapshot, Snapshot
 from refold.agentpedia.store.retention import kept_snapshots
 from refold.agentpedia.store.tables import chunks, snapshots
 
@@ -22,36 +23,16 @@ class SqlSnapshots:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def put(self, snapshot: Snapshot) -> KeptSnapshot:
+    def put(self, packed: PackedSnapshot) -> None:
         """Keep a snapshot, and drop those that are not kept any more."""
-        data = memoryview(snapshot.data)
-        self._delete({snapshot.height})
-        stored = number = 0
-        for number, start in enumerate(range(0, len(data), CHUNK_BYTES), 1):
-            packed = zlib.compress(data[start : start + CHUNK_BYTES], LEVEL)
-            row = {"height": snapshot.height, "number": number, "bytes": packed}
+        self._delete({packed.height})
+        for number, chunk in enumerate(packed.chunks, 1):
+            row = {"height": packed.height, "number": number, "bytes": chunk}
             self._connection.execute(insert(chunks), row)
-            stored += len(packed)
-        kept = KeptSnapshot(
-            snapshot.height,
-            snapshot.format,
-            snapshot.options,
-            sha256(data).hexdigest(),
-            len(data),
-            stored,
-        )
-        row = {
-            "height": kept.height,
-            "format": kept.format,
-            "options": kept.options,
-            "sha256": kept.sha256,
-            "size": kept.size,
-            "chunks": number,
-        }
+        row = {**msgspec.structs.asdict(packed), "chunks": len(packed.chunks)}
         self._connection.execute(insert(snapshots), row)
         heights = set(self._connection.scalars(select(snapshots.c.height)))
         self._delete(heights - kept_snapshots(heights))
-        return kept
 
     def newest(self, below: int, snapshot_format: int, options: str) -> FoundSnapshot:
         """Give the newest at a height or below it that is whole."""
@@ -104,6 +85,20 @@ class SqlSnapshots:
         for height in sorted(heights):
             self._connection.execute(delete(chunks).where(chunks.c.height == height))
             self._connection.execute(delete(snapshots).where(snapshots.c.height == height))
+
+
+def pack(snapshot: Snapshot) -> PackedSnapshot:
+    """Compress a snapshot: seconds for a large one, so before the transaction that keeps it."""
+    data = memoryview(snapshot.data)
+    starts = range(0, len(data), CHUNK_BYTES)
+    return PackedSnapshot(
+        snapshot.height,
+        snapshot.format,
+        snapshot.options,
+        sha256(data).hexdigest(),
+        len(data),
+        [zlib.compress(data[start : start + CHUNK_BYTES], LEVEL) for start in starts],
+    )
 
 
 def _unpacked(chunk: bytes) -> bytes:

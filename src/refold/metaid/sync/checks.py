@@ -14,7 +14,7 @@ from refold.kernel.errors import RefoldError
 from refold.metaid.man.bodies import Missing
 from refold.metaid.man.overlap import Place, place_of
 from refold.metaid.pin import Pin
-from refold.metaid.store import Standing, open_store
+from refold.metaid.store import NOWHERE, Standing, open_store
 from refold.metaid.sync.compare import is_to_be_asked, unlisted
 from refold.metaid.sync.walker import Context, Walker, refused
 
@@ -64,7 +64,7 @@ def check(
                 standing,
                 path=path,
                 about=("unlisted",),
-                said=walker.listed.get(pin_id),
+                said=NOWHERE if pin_id in walker.listed else None,
             )
     limit = context.settings.checks
     answers = _ask(context, to_ask[:limit], standings)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from refold.metaid.man.bodies import Bodies
 from refold.metaid.man.overlap import Place, place_of
 from refold.metaid.man.rows import is_mempool
-from refold.metaid.pin import PLAIN, Row, is_modified
+from refold.metaid.pin import MEMPOOL_HEIGHT, PLAIN, Row, is_modified
 from refold.metaid.store import NOWHERE, Rivals, Standing
 
 
@@ -72,18 +72,19 @@ def is_to_be_asked(standing: Standing, indexer: str, rivals: Rivals) -> bool:
 
 
 def unlisted(
-    held: Iterable[tuple[str, Place]], listed: Mapping[str, Place], floor: int
+    held: Iterable[tuple[str, Place]], listed: Mapping[str, int], floor: int
 ) -> list[tuple[str, Place]]:
     """Give the pins that a walk down to a height should have listed where they stand, and did not.
 
-    Those listed in the mempool alone, and known in a block, are among them. Sorted by id.
+    `listed` is at which height each was listed, -1 in the mempool: those that were listed there
+    alone, and are known in a block, are among them. Sorted by id.
     """
     found = []
     for pin_id, place in held:
         if place.height is not None and place.height < floor:
             continue
         shown = listed.get(pin_id)
-        if shown is None or (shown.height is None and place.height is not None):
+        if shown is None or (shown == MEMPOOL_HEIGHT and place.height is not None):
             found.append((pin_id, place))
     return sorted(found)
 

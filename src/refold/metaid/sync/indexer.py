@@ -109,7 +109,7 @@ class IndexerRound:
             if is_covered and walker.leg.is_from_front:
                 self._progress("checks", path)
                 checked = check(context, path, walker, height, knows_pins=bool(self._polled.pins))
-                self._listed.append(walker.listed)
+                self._listed.append(walker.places)
                 self._floor = max(self._floor, walker.leg.floor or 0)
         return PathReport(
             path=path,

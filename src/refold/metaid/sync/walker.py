@@ -12,9 +12,9 @@ from refold.db import Database
 from refold.metaid.man.bodies import Bodies, Missing
 from refold.metaid.man.overlap import Overlap, Place, place_of
 from refold.metaid.man.report import WalkReport
-from refold.metaid.man.rows import ListPage
+from refold.metaid.man.rows import ListPage, is_mempool
 from refold.metaid.man.walk import Walk, WalkedPage
-from refold.metaid.pin import Pin, Row
+from refold.metaid.pin import MEMPOOL_HEIGHT, Pin, Row
 from refold.metaid.store import Cursor, Rivals, Standing, Written, open_store
 from refold.metaid.sync import plan
 from refold.metaid.sync.compare import highest_of, is_held, words_of
@@ -89,7 +89,8 @@ class _Taken:
 
 
 class Walker:
-    """Runs one leg. `listed` is where each pin was listed, `lowest` the lowest height that moved.
+    """Runs one leg. `listed` is at which height each pin was listed, -1 in the mempool; `places`
+    are the places of those in the window; `lowest` is the lowest height that moved.
 
     `on_page` is told of every page, and how many pins were read so far.
     """
@@ -107,7 +108,8 @@ class Walker:
         self.leg = leg
         self.mark = mark or Cursor(context.name, path)
         self.is_covered = False
-        self.listed: dict[str, Place] = {}
+        self.listed: dict[str, int] = {}
+        self.places: dict[str, Place] = {}
         self.lowest: int | None = None
         self._context = context
         self._path = path
@@ -117,8 +119,11 @@ class Walker:
         self._rows: dict[str, Row] = {}
         self._pins = 0
         self._taken = _Taken()
-        floor = leg.floor or 0
-        self._overlap = Overlap(self._known, floor, reach=floor - context.settings.window)
+        window = context.settings.window
+        self._overlap = (
+            None if leg.floor is None else Overlap(self._known, leg.floor, reach=leg.floor - window)
+        )
+        self._anchored_from = 0 if leg.began is None else leg.began - window
         self._walk = Walk(
             context.source.man,
             path,
@@ -137,12 +142,12 @@ class Walker:
             rows = [row for row in page.answer.rows if row.path == self._path]
             if page.number == 1 and self.leg.began is None:
                 self.leg = self.leg._replace(began=highest_of(rows))
-            is_enough = self._overlap.page(rows) and not page.answer.broken
+            is_enough = self._overlap is not None and self._overlap.page(rows)
             self._collect(page, rows)
             if len(self._taken.pins) >= STORED_PINS or self._taken.pages >= STORED_PAGES:
                 self._store()
             self._on_page(page, self._pins)
-            if is_enough and self.leg.floor is not None:
+            if is_enough and not page.answer.broken:
                 self.is_covered = True
                 self._walk.stop()
             elif self._stop.is_set():
@@ -198,9 +203,12 @@ class Walker:
             self.mark = plan.under_way(self.mark, self.leg, page.answer.next_cursor)
         self._pins += len(page.pins)
         for row in rows:
-            place = place_of(row)
-            if place.height is not None or row.id not in self.listed:
-                self.listed[row.id] = place
+            if is_mempool(row):
+                self.listed.setdefault(row.id, MEMPOOL_HEIGHT)
+            else:
+                self.listed[row.id] = row.genesis_height
+                if row.genesis_height >= self._anchored_from:
+                    self.places[row.id] = place_of(row)
 
     def _store(self, end: WalkReport | None = None) -> None:
         """Store what was taken, and where the walk goes on, or that it is over."""
