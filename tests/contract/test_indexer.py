@@ -26,7 +26,8 @@ from refold.agentpedia.full import records
 from refold.agentpedia.indexer import Indexer, indexing
 from refold.agentpedia.indexer import indexer as module
 from refold.agentpedia.intake import read_pin
-from refold.agentpedia.store import open_views
+from refold.agentpedia.store import SqlShown, open_views
+from refold.agentpedia.store.search import SearchIndex
 from refold.db import Database
 from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
@@ -110,6 +111,8 @@ def check(database: Database, options: Options, until: int | None) -> None:
         assert (kept.digest, kept.events) == (folded.digest, fold.state.seq)
         if until is not None:
             assert folded.height == until + 1
+        assert not SqlShown(connection).is_behind()
+        assert SearchIndex(connection).count() == len(view.state.keys)
 
 
 class World:

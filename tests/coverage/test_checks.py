@@ -280,8 +280,10 @@ def test_c9_the_rows_of_all_units_count_and_pins_have_more_identities_than_rows(
     record = listed("a", "b", "c", "d")
     record["corpus"]["units"].append(http_unit("more", observed=1))
     assert errors(record) == []
-    many = [{"id": f"{n:064x}i0", "digest": DIGEST} for n in range(5)]
-    assert errors(present(*many)) == []
+    many = present(*[{"id": f"{n:064x}i0", "digest": DIGEST} for n in range(6)])
+    assert errors(many) == []
+    many["corpus"]["units"].append(http_unit())
+    assert errors(many) == []
 
 
 # --- C-11, C-12, C-21

@@ -280,6 +280,21 @@ def test_status_history_and_owner_do_not(name: str) -> None:
     assert not is_lasting(name)
 
 
+def test_what_the_record_has_proves_nothing_against_it() -> None:
+    old = Found(PIN, DIGEST, AS_OF - CONFIRMED_BEFORE)
+    fresh = Found("11" * 32 + "i0", DIGEST, AS_OF)
+    told = verdict(present(), pins((PIN, fresh.id), matches=(old, fresh)))
+    assert (told.judgement, told.added) == ("STALE", (fresh.id,))
+    seen = walk(ids=[*IDS, "4"], matches=(Found("1"), Found("4")))
+    assert verdict(listed("1"), seen).judgement == "STALE"
+
+
+def test_one_unit_that_shrank_makes_an_absence_stale() -> None:
+    record = over(http_unit("a"), http_unit("b"))
+    told = verdict(record, walk("a"), walk("b", ids=["1", "2"]))
+    assert (told.judgement, told.reasons) == ("STALE", ("shrank",))
+
+
 def test_another_digest_of_a_pin_refutes_where_the_unit_is_unchanged() -> None:
     record = present()
     assert verdict(record, pins(matches=(Found(PIN, DIGEST),))).judgement == "VERIFIED"

@@ -143,5 +143,8 @@ def test_records_tell_every_repeated_name_by_its_place() -> None:
     assert value == {"a": [{"x": 3, "y": 0}], "b": {"e": {"f": 2}}, "~/": 1}
     assert sorted(repeated) == ["/a/0/x", "/b", "/b/e"]
     assert {type(each) for each in (value, value["b"], value["a"][0])} == {dict}
+    digits = b"9" * MAX_DIGITS
+    value, _ = read_record(b'["%b",%b,-%b,%b]' % (digits * 3, digits, digits, digits + b"9"))
+    assert [type(number) for number in value] == [str, int, int, float]
     assert read_record(b'[{"a":1,"a":2}]')[1] == ("/0/a",)
     assert read_record(b'{"a/b":1,"a/b":2}')[1] == ("/a~1b",)

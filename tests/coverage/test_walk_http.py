@@ -1,5 +1,6 @@
 """Walks over HTTP_JSON as steps: what they ask, when they stop, and what they have seen."""
 
+from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -253,3 +254,28 @@ def test_a_series_is_full_only_when_it_was_read_whole(chain: list[list[int]], na
         assert len(rows) == len(set(rows))
         targets = [f"/items?{name}={n}" for n in range(len(chain))]
         assert transport.urls == [*targets, targets[0]]
+
+
+def dated(seconds: float, held_back: float, *, age: bool) -> tuple[str, ...]:
+    """Walk three pages, `seconds` apart, the second of which a cache kept; give the reasons."""
+    following = {"/items": to("?c=b"), "/items?c=b": to("?c=c"), "/items?c=c": {}}
+
+    def reply(ask: Ask) -> Answer | Failure:
+        target = ask.url.removeprefix(ORIGIN)
+        kept = held_back if target == "/items?c=b" else 0.0
+        made = 1_900_000_000 + transport.now - (0.0 if age else kept)
+        headers = following[target] | {"Date": formatdate(made, usegmt=True)}
+        headers |= {"Age": str(int(kept))} if age and kept else {}
+        return answer(ask.url, {"items": items(ord(target[-1]))}, headers=headers)
+
+    transport = Scripted(reply, seconds)
+    return walk_source(source(), needle(), transport).traversal.reasons
+
+
+@pytest.mark.parametrize("age", [True, False])
+@given(seconds=st.integers(0, 140), held_back=st.integers(0, 500))
+def test_a_page_that_was_kept_back_is_seen_and_a_long_walk_is_none(
+    seconds: int, held_back: int, age: bool
+) -> None:
+    reasons = dated(seconds, held_back, age=age)
+    assert reasons == (("moved_during_traversal",) if held_back > 60 else ())

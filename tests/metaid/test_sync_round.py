@@ -228,6 +228,37 @@ def test_a_stopped_round_goes_on_later(node: Node, here: World) -> None:
     assert node.confirmed() == truth_of(here, node.paths)
 
 
+def test_a_round_that_was_stopped_between_two_paths_is_not_complete(
+    node: Node, here: World
+) -> None:
+    """It says how far each path came, so nobody takes the one that was read for all of them."""
+    stop = Event()
+
+    def stop_behind_the_first(progress: Progress) -> None:
+        if progress.phase == "checks":
+            stop.set()
+
+    node.paths = (PATH, OTHER)
+    node.sync = Sync(
+        node.database, node.sources, node.paths, settings=node.settings, tell=stop_behind_the_first
+    )
+    report = node.round(stop=stop)
+    read, unread = report.indexers[0].paths
+    assert (read.path, read.is_covered, read.height) == (PATH, True, here.net.height)
+    assert (unread.path, unread.is_covered, unread.height) == (OTHER, False, None)
+    assert not report.is_covered
+    assert report.height is None
+    node.restart()
+    before = here.net.height
+    assert node.round().height == before
+    here.net.mine()
+    stop.clear()
+    node.sync = Sync(
+        node.database, node.sources, node.paths, settings=node.settings, tell=stop_behind_the_first
+    )
+    assert node.round(stop=stop).height == before
+
+
 def test_progress_is_told_page_by_page(node: Node, here: World) -> None:
     report = node.round()
     told: list[Progress] = node.told

@@ -143,7 +143,7 @@ class Corpus:
     def change(self, rev: AppliedRev) -> Change:
         """Give what a rev did, as a rule pack sees it."""
         payload = rev.event.payload
-        claim_type, claim_refs = _claim(payload.get("claim"))
+        claim_type, claim_refs = claim_of(payload.get("claim"))
         replaced = self.replaced(rev)
         version = self.state.versions.get(rev.name)
         kind = str(payload.get("type"))
@@ -164,7 +164,7 @@ class Corpus:
         )
 
 
-def _claim(raw: object) -> tuple[str, int]:
+def claim_of(raw: object) -> tuple[str, int]:
     """Read a claim: its change type, "" for none, and its count of references."""
     if not isinstance(raw, dict):
         return "", 0

@@ -168,6 +168,14 @@ def pack_note(state: State, events: Iterable[Event], pack: Pack) -> PackNote:
         if isinstance(versions, dict):
             name = versions.get(NAMES_PACK)
             named = name if isinstance(name, str) else None
+    return note_on(pack, named, pin)
+
+
+def note_on(pack: Pack, named: str | None, pin: str | None) -> PackNote:
+    """Say whether this is the pack that the constitution in force, `pin`, names, if it names one.
+
+    `named` is the version that it names, None for none.
+    """
     if named is None:
         note = f"judged by {pack.version}; the constitution names no rule pack"
     elif named == pack.version:

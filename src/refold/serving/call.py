@@ -96,6 +96,16 @@ class Call:
         cursor = write_cursor(self._scope(asked), keyset(shown[-1])) if more else None
         return Page(tuple(map(item, shown)), cursor)
 
+    def page_to(
+        self, asked: ListAsked, items: Sequence[_T], following: Sequence[object] | None
+    ) -> Page[_T]:
+        """Give a page of items where it is known what the next one begins behind, None for nothing.
+
+        For lists that may leave out some of the rows they look at.
+        """
+        cursor = None if following is None else write_cursor(self._scope(asked), following)
+        return Page(tuple(items), cursor)
+
     def next_address(self, cursor: str) -> str:
         """Give the address of the next page: this one, with another cursor."""
         kept = [f"{name}={value}" for name, value in query_pieces(self.query) if name != "cursor"]

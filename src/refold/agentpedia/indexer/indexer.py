@@ -22,7 +22,6 @@ from refold.agentpedia.store import (
     Folded,
     KeptDigest,
     Snapshot,
-    SqlShown,
     Views,
     open_views,
     pack,
@@ -183,7 +182,7 @@ class Indexer:
                     digest = live.at(height + 1, marking)
                     kept = KeptDigest(height, digest, fold.state.seq, live.line_count)
                     views.marks.put_digest(kept)
-        SqlShown(connection).mark(marking.keys)
+        marking.mark(connection)
         return digest, writer.written.rows
 
     def _keep_snapshot(self, *, is_last: bool) -> None:

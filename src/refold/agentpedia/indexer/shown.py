@@ -12,35 +12,46 @@ from refold.agentpedia.links import links_of
 from refold.agentpedia.payload import decode_payload
 from refold.agentpedia.store import open_views
 from refold.agentpedia.store.interface import Writer
+from refold.agentpedia.store.rows import indexed
+from refold.agentpedia.store.search import SearchIndex, SearchText
 from refold.agentpedia.store.shown import Due, SqlShown
 from refold.db import Database
 from refold.metaid.store import Store, open_store
 
-BATCH_ENTRIES = 200
-"""Entries of one transaction: 2 MB of text, some tenths of a second."""
+BATCH_ENTRIES = 1_000
+"""Entries of one transaction: 2 MB of text, a second; the search index takes many at once best."""
 
 
 class Marking:
     """A sink that passes on what it is told, and keeps which entries it was told of."""
 
     def __init__(self, writer: Writer) -> None:
-        self.keys: set[str] = set()
+        self._keys: set[str] = set()
+        self._is_new = False
         self._writer = writer
 
+    def mark(self, connection: Connection) -> None:
+        """Mark the entries, to be looked at by `index_shown`."""
+        shown = SqlShown(connection)
+        if self._is_new:
+            shown.mark_all()
+        shown.mark(self._keys)
+
     def forget(self) -> None:
-        """Pass on."""
+        """Pass on; what there was of entries that are no more is to be dropped."""
+        self._is_new = True
         self._writer.forget()
 
     def drop(self, section: str, key: str) -> None:
         """Pass on."""
         if section == "entry":
-            self.keys.add(key)
+            self._keys.add(key)
         self._writer.drop(section, key)
 
     def put(self, value: Value) -> None:
         """Pass on."""
         if value.section == "entry":
-            self.keys.add(value.key)
+            self._keys.add(value.key)
         self._writer.put(value)
 
     def history(self, history: History) -> None:
@@ -69,6 +80,7 @@ def _index(connection: Connection, batch: list[Due]) -> None:
     store = open_store(connection)
     texts = _texts(store, [due for due in batch if _is_changed(due)])
     settled: list[Due] = []
+    found: list[SearchText] = []
     with open_views(connection).writing() as writer:
         for due in batch:
             head, text = due.display_head, texts.get(due.key)
@@ -78,7 +90,11 @@ def _index(connection: Connection, batch: list[Due]) -> None:
             lang = due.key.partition(":")[0]
             writer.put_links(due.key, head, [] if text is None else links_of(text, lang))
             waits_for = due.text_pin or "" if text is None else ""
+            found.append(SearchText(indexed(due.key), lang, due.title, text or ""))
             settled.append(msgspec.structs.replace(due, rev=head, waits_for=waits_for))
+    search = SearchIndex(connection)
+    search.drop(indexed(due.key) for due in batch if due.display_head is None)
+    search.put(found)
     SqlShown(connection).settle(settled)
 
 

@@ -20,7 +20,7 @@ from refold.agentpedia.queries.model import (
     first,
 )
 from refold.agentpedia.queries.questions import Question
-from refold.agentpedia.queries.texts import MAX_TEXT, file_text, hidden_of, text_author
+from refold.agentpedia.queries.texts import MAX_TEXT, file_text, hidden_of
 from refold.agentpedia.slug import normalize_slug
 from refold.agentpedia.store import StoredVersion, tables
 from refold.agentpedia.store.rows import STEP, indexed, lookup, step_at

@@ -1,5 +1,7 @@
-"""What the rule pack says of a rev, worked out from the store: the same as `refold.agentpedia.signals`
-says of a whole stream (a test holds them together).
+"""What the rule pack says of a rev, worked out from the store.
+
+It is what `refold.agentpedia.signals` says of the rev in a whole stream; a test holds the two
+together.
 """
 
 from typing import Any
@@ -16,9 +18,9 @@ from refold.agentpedia.queries.model import PackShown, Signalled
 from refold.agentpedia.queries.rulings import constitutions_of
 from refold.agentpedia.queries.texts import text_of
 from refold.agentpedia.rulepack import built_in_pack, judge
-from refold.agentpedia.signals import NAMES_PACK
+from refold.agentpedia.signals import NAMES_PACK, note_on
 from refold.agentpedia.store import Cursor, Page, StoredStep, StoredVersion, tables
-from refold.agentpedia.store.rows import STEP, lookup, step_at
+from refold.agentpedia.store.rows import STEP, decode, lookup, step_at
 from refold.kernel.errors import InputError
 
 __all__ = ["pack_of", "signal_of", "signals_of"]
@@ -37,21 +39,16 @@ def pack_of(look: Look) -> PackShown:
         versions = payload.get("algoVersions")
         name = versions.get(NAMES_PACK) if isinstance(versions, dict) else None
         named = name if isinstance(name, str) else None
-    if named is None:
-        note = f"judged by {pack.version}; the constitution names no rule pack"
-    elif named == pack.version:
-        note = f"judged by {pack.version}, as the constitution says"
-    else:
-        note = f"judged by {pack.version}, but the constitution names {named}"
+    note = note_on(pack, named, pin)
     return PackShown(
         version=pack.version,
         digest=pack.digest,
         tag=pack.levels.tag,
         warn=pack.levels.warn,
-        named=named,
-        named_by=None if named is None else pin,
-        agrees=None if named is None else named == pack.version,
-        note=note,
+        named=note.named,
+        named_by=note.named_by,
+        agrees=note.agrees,
+        note=note.note,
     )
 
 
@@ -62,11 +59,10 @@ def signal_of(look: Look, name: str) -> Signalled:
     """
     pin = name.partition("::")[0]
     asked = select(*STEP).where(_H.name.in_([lookup(pin), f"{pin}::eq"]))
-    steps = [step_at(row) for row in look.connection.execute(asked)]
-    rows = list(look.connection.execute(asked))
-    if not steps:
+    row = look.connection.execute(asked).first()
+    if row is None:
         raise InputError("rev-unknown", "there is no such applied rev", "see the history", "/id")
-    return _signal(look, rows[0][0], steps[0])
+    return _signal(look, row[0], step_at(row))
 
 
 def signals_of(look: Look, key: str, limit: int, after: Cursor | None) -> Page[Signalled]:
@@ -149,9 +145,13 @@ def _replaced(
 
 def _met(look: Look, record: int, pin: str) -> str | None:
     """Give the head that a contested rev met."""
-    keys = look.reading.keys_of(record)
-    contests = stored_entry(look, keys[0]).value.contests if keys else []
-    return next((one.expected for one in contests if one.pin == pin), None)
+    for table in (tables.entries, tables.displaced):
+        asked = select(table.c.value).where(table.c.record == record).limit(1)
+        value = look.connection.scalar(asked)
+        if value is not None:
+            contests = decode(value)["contests"]
+            return next((str(one["expected"]) for one in contests if one["pin"] == pin), None)
+    return None
 
 
 def _place(look: Look, name: str) -> tuple[int, int] | None:
@@ -187,9 +187,11 @@ def _text(look: Look, version: StoredVersion) -> str | None:
     text, _ = text_of(look, version)
     if text is not None:
         return text
-    asked = select(*STEP).where(
-        _H.record == version.record, _H.content_hash == version.content_hash
-    ).order_by(_H.place)
+    asked = (
+        select(*STEP)
+        .where(_H.record == version.record, _H.content_hash == version.content_hash)
+        .order_by(_H.place)
+    )
     for row in look.connection.execute(asked.limit(10)):
         other = step_at(row).version
         text = None if other is None else text_of(look, other)[0]

@@ -29,9 +29,8 @@ STANDING = (
 
 _STANDING = Question(
     # The row that is always there, so that hidings are known before anything was folded.
-    lambda: (
-        select(*STANDING)
-        .select_from(select(literal(1).label("one")).subquery().outerjoin(folded, folded.c.id == bindparam("id")))
+    lambda: select(*STANDING).select_from(
+        select(literal(1).label("one")).subquery().outerjoin(folded, folded.c.id == bindparam("id"))
     )
 )
 
@@ -54,7 +53,9 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
         return f"{self.tip}:{self.digest}:{self.hidden}"
 
 
-def standing_at(rules: str | None, tip: int | None, digest: str | None, hidden: int | None) -> Standing:
+def standing_at(
+    rules: str | None, tip: int | None, digest: str | None, hidden: int | None
+) -> Standing:
     """Read a row of `STANDING`."""
     return Standing(rules or "", tip, digest or "", hidden or 0)
 

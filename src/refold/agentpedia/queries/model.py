@@ -176,7 +176,7 @@ class Node(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Edge(msgspec.Struct, frozen=True, rename="camel"):
-    """From a version to what it came from (`parent`), went back to (`revert`), or said (`contest`)."""
+    """From a version to its parent, to what it went back to, or to what it declared (`contest`)."""
 
     source: str
     target: str

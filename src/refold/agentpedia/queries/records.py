@@ -23,7 +23,7 @@ from refold.agentpedia.store import Cursor, Page, SqlShown, open_views
 from refold.agentpedia.store.hidden import HiddenRow, SqlHidden
 from refold.kernel.errors import InputError
 
-__all__ = ["digest_at", "fate_of", "graveyard_of", "grave_item", "hidden_of_all", "status_of"]
+__all__ = ["digest_at", "fate_of", "grave_item", "graveyard_of", "hidden_of_all", "status_of"]
 
 COUNTED = {
     "editors": "editor",

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-
 from refold.agentpedia.queries.history import stored_entry
 from refold.agentpedia.queries.look import Look
 from refold.agentpedia.queries.model import (
@@ -137,9 +136,7 @@ def _voting(names: Sequence[str], value: Json) -> tuple[Arbiter, ...]:
     return tuple(Arbiter(name, votes.get(name)) for name in names)
 
 
-def challenges_of(
-    look: Look, key: str, limit: int, after: Cursor | None
-) -> Page[ChallengeItem]:
+def challenges_of(look: Look, key: str, limit: int, after: Cursor | None) -> Page[ChallengeItem]:
     """Give a page of the challenges of an entry's versions, those of the newest version first.
 
     Raises InputError `entry-unknown`.

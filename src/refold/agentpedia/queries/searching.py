@@ -13,15 +13,9 @@ from refold.agentpedia.store import StoredVersion, tables
 from refold.agentpedia.store.search import Place, SearchIndex
 from refold.db import one_of
 
-__all__ = ["FoundPage", "search"]
+__all__ = ["search"]
 
 _C = tables.entries.c
-
-
-class FoundPage(tuple[tuple[Found, ...], Place | None]):
-    """What a page of an answer has, and where the next one begins."""
-
-    __slots__ = ()
 
 
 def search(
@@ -44,7 +38,9 @@ def search(
         if row is None or (version is not None and _is_hidden(look, version)):
             continue
         said = "" if version is None else texts.get(version.id, "")
-        windows = tuple(FoundSnippet(w.text, w.hits, w.is_start, w.is_end) for w in snippets(said, query))
+        windows = tuple(
+            FoundSnippet(w.text, w.hits, w.is_start, w.is_end) for w in snippets(said, query)
+        )
         key, title, status, quality, display_head = row
         found.append(
             Found(

@@ -63,6 +63,10 @@ class SqlShown:
             rows = [(name, *known.get(name, ("", "")), True) for name in batch]
             put_rows(self._connection, shown, rows)
 
+    def mark_all(self) -> None:
+        """Mark everything, as what was indexed is gone with the view that it was of."""
+        self._connection.execute(shown.update().values(rev="", waits_for="", is_stale=True))
+
     def mark_verified(self) -> int:
         """Mark the entries whose text was verified meanwhile; give how many."""
         verified = select(content_facts.c.pin).where(content_facts.c.state == "verified")

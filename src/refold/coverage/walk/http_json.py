@@ -79,8 +79,7 @@ def http_series(series: Series, criterion: Criterion, purse: Purse) -> Steps[tup
     _note_rows(last, distinct, sum(rows))
     if ended and first.start is not None:
         yield from first.read_again(first.start)
-        made = [moment for pages in units for moment in pages.made]
-        first.note_times(made)
+        first.note_ages([age for pages in units for age in pages.ages])
     reasons: dict[str, str] = {}
     for pages in units:
         reasons |= {reason: why for reason, why in pages.reasons.items() if reason not in reasons}

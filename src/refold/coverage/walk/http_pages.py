@@ -21,15 +21,20 @@ from refold.kernel.errors import InputError, one_line
 __all__ = ["MAX_DRIFT_SECONDS", "HttpPages"]
 
 MAX_DRIFT_SECONDS = 60
-"""By which the times may differ at which the pages of a walk were made: R-6."""
+"""By which the ages of the pages of a walk may differ: R-6.
+
+A page's age is when its answer was whole less when it was made (Date − Age), both as they were told
+apart from their zero: one clock is ours and the other the source's. So a walk may last longer than
+this, and a page that a cache held back is seen."""
 
 
 class HttpPages:
     """What is known of the pages of one unit.
 
     `sheet` holds their rows, `reasons` why the unit is less than FULL and in what words, `links`
-    those of the last page, `made` when its pages were made, `proofs` every answer that was read.
-    `start` is None when the URL cannot be fetched at all.
+    those of the last page, `ages` how old its pages were when they came (seconds from a zero that
+    all pages share), `proofs` every answer that was read. `start` is None when the URL cannot be
+    fetched at all.
     """
 
     def __init__(self, source: Listed, criterion: Criterion, purse: Purse) -> None:
@@ -42,7 +47,7 @@ class HttpPages:
         self.warnings: dict[str, None] = {}
         self.proofs: list[PageProof] = []
         self.links: Links = NO_LINKS
-        self.made: list[float] = []
+        self.ages: list[float] = []
         self.spent = purse.begin_unit()
         self.sheet = Sheet(replay.array_path, criterion, source.total_path, purse.row_limit)
         self._array_path = replay.array_path
@@ -89,13 +94,13 @@ class HttpPages:
         self._prove(reply, self.sheet.pages[0].rows, "again")
         if not same:
             self.note("moved_during_traversal", f"{url.shown}: another page than before")
-        self.note_times(self.made)
+        self.note_ages(self.ages)
 
-    def note_times(self, made: Sequence[float]) -> None:
-        """Note pages that were made too far apart to show one state of the source."""
-        if made and max(made) - min(made) > MAX_DRIFT_SECONDS:
-            apart = max(made) - min(made)
-            self.note("moved_during_traversal", f"the pages were made {apart:.0f} s apart")
+    def note_ages(self, ages: Sequence[float]) -> None:
+        """Note pages of which some were kept back too long to show one state of the source."""
+        apart = max(ages) - min(ages) if ages else 0.0
+        if apart > MAX_DRIFT_SECONDS:
+            self.note("moved_during_traversal", f"a page is {apart:.0f} s older than another")
 
     def _start(self) -> Url | None:
         try:
@@ -134,7 +139,7 @@ class HttpPages:
             note("redirected_off_source", f"{url.shown}: another origin answered")
             return None
         made = generated_at(reply.headers)
-        self.made += [] if made is None else [made]
+        self.ages += [] if made is None else [batch.ended - made]
         return reply
 
     def _prove(self, reply: Answer, rows: int, role: str) -> None:

@@ -7,7 +7,7 @@ from refold.kernel.errors import RefoldError
 from refold.metaid.man.overlap import Place
 from refold.metaid.man.report import WalkReport
 from refold.metaid.man.walk import WalkedPage
-from refold.metaid.store import Indexed, open_store
+from refold.metaid.store import Cursor, Indexed, open_store
 from refold.metaid.sync import gaps
 from refold.metaid.sync.anchors import anchors_of, differs_from
 from refold.metaid.sync.checks import Checked, check
@@ -58,6 +58,7 @@ class IndexerRound:
                     done.append(self._read(path))
             except RefoldError as caught:
                 error = caught
+        done += [self._unread(path) for path in self._paths[len(done) :]]
         is_whole = len(self._listed) == len(self._paths)
         height, known = self._polled.height, self._before.height
         has_fallen = known is not None and height is not None and height < known
@@ -117,8 +118,18 @@ class IndexerRound:
             is_covered=is_covered and not legs,
             asked=checked.asked,
             unchecked=checked.unchecked,
-            height=mark.height if mark and mark.is_complete and height is not None else None,
+            height=self._height_of(mark),
         )
+
+    def _unread(self, path: str) -> PathReport:
+        """Say of a path that was not come to how far earlier rounds brought it."""
+        with self._context.database.read() as connection:
+            mark = open_store(connection).marks.cursor(self._context.name, path)
+        return PathReport(path, (), False, 0, (), self._height_of(mark))
+
+    def _height_of(self, mark: Cursor | None) -> int | None:
+        """Give the height up to which a path is complete; None for a sync without heights."""
+        return mark.height if mark and mark.is_complete and self._polled.height is not None else None
 
     def _compare_blocks(self) -> int | None:
         """Store how the blocks of the window are recognised; give the lowest that is another."""

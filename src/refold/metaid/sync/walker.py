@@ -89,10 +89,11 @@ class _Taken:
 
 
 class Walker:
-    """Runs one leg. `listed` is at which height each pin was listed, -1 in the mempool; `places`
-    are the places of those in the window; `lowest` is the lowest height that moved.
+    """Runs one leg.
 
-    `on_page` is told of every page, and how many pins were read so far.
+    `listed` is at which height each pin was listed, -1 in the mempool; `places` are those of pins
+    in the window. `lowest` is the lowest height that a pin was moved from or to. `on_page` is told
+    of every page, and how many pins were read so far.
     """
 
     def __init__(
