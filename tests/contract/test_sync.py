@@ -20,7 +20,7 @@ KILLS = 6
 def test_a_sync_follows_blocks_reorganisations_and_the_mempool(database: Database) -> None:
     with world() as here:
         here.net.quirks("man-p2p", ignores_reorgs=False)
-        here.ids = populate(here)
+        here.ids = populate(here, blocks=5)
         node = Node(database, [source(here)], (PATH, OTHER))
         assert node.round().pins.new == len(truth_of(here, node.paths))
         node.changed_from()

@@ -21,7 +21,7 @@ from refold.metaid.store import Cursor, open_store
 def here() -> Iterator[World]:
     with world() as made:
         made.net.quirks("man-p2p", ignores_reorgs=False)
-        made.ids = populate(made)
+        made.ids = populate(made, blocks=5)
         made.net.mine()
         yield made
 

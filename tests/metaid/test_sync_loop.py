@@ -173,15 +173,15 @@ def test_a_database_that_fails_once_does_not_end_it(
 def test_a_budget_of_list_requests_is_kept_and_given_again_the_next_day(
     node: Node, here: World
 ) -> None:
-    pace = Pace(seconds=600, max_seconds=600, lists_a_day=20)
+    pace = Pace(seconds=3_600, max_seconds=3_600, lists_a_day=20)
     life = Life(node, pace)
-    for number in range(2 * 144):
+    for number in range(48):
 
         def write(start: int = 2_000 + number) -> None:
             here.write(1, start=start)
             here.net.mine()
 
-        life.acts.append((number * 600.0, write))
+        life.acts.append((number * 3_600.0, write))
     life.run(2 * DAY)
     over = [what for _, what in life.told if isinstance(what, Looked) and what.is_over_budget]
     assert over

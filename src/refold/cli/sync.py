@@ -21,15 +21,15 @@ from refold.cli.options import (
     rules_option,
 )
 from refold.cli.output import format_option, print_json, print_line, progress_bar
-from refold.cli.syncing import Bar, Said, print_turn
-from refold.kernel.errors import Exit, SourceError, UsageError, one_line
+from refold.cli.syncing import MAX_SHOWN, Bar, Said, print_turn
+from refold.kernel.errors import Exit, Problem, SourceError, UsageError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from refold.agentpedia.indexer import Checked, Follower
     from refold.kernel.fetch import GuardedClient
-    from refold.metaid.sync import Happening
+    from refold.metaid.sync import Happening, Report
 
 
 @click.command()
@@ -131,9 +131,12 @@ def sync(
         if not follow:
             started = time.monotonic()
             report = chain.round(int(time.time()), full=full, stop=stop)
+            _require_an_answer(report)
             turn = follower.follow(report, int(time.time()), progress=bar.fold, stop=stop)
             bar.clear()
             print_turn(turn, time.monotonic() - started, said)
+            if stop.is_set():
+                return Exit.INTERRUPTED
             return Exit.DONE if report.is_covered else Exit.SOURCE
         loop = Loop(
             chain,
@@ -176,6 +179,13 @@ class _Telling:
             self._bar.clear()
             print_turn(turn, time.monotonic() - self._started, self._said)
             sys.stdout.flush()
+
+
+def _require_an_answer(report: Report) -> None:
+    """Raise what the indexers' errors were, if none of them answered."""
+    if not any(one.is_answering for one in report.indexers):
+        hint = "check the URL, or try again later"
+        raise SourceError.of([Problem(one.code, one.message, hint) for one in report.indexers])
 
 
 def _client(stack: ExitStack, networks: Sequence[str]) -> GuardedClient:
@@ -243,18 +253,20 @@ def _print_checked(checked: Checked, seconds: float) -> None:
     print_line(f"{verdict}: height {checked.height - 1:,}, {checked.events:,} events")
     print_line(f"  stored {checked.stored}")
     print_line(f"  folded {checked.folded}")
-    for one in checked.differences:
+    if not checked.is_same_kind:
+        print_line("  it was made with another --rules or --genesis, or by another release")
+    for one in checked.differences[:MAX_SHOWN]:
         what = "is damaged" if one.is_damaged else f"stored {one.stored}, folded {one.folded}"
         print_line(f"  {one.section} {one_line(one.key)}: {what}")
-    more = checked.difference_count - len(checked.differences)
+    more = checked.difference_count - len(checked.differences[:MAX_SHOWN])
     if more:
-        print_line(f"  and {more:,} more")
+        print_line(f"  and {more:,} more: --format json names them")
     if checked.heights:
         print_line(
             f"  digests differ at {len(checked.heights):,} heights from {checked.heights[0]:,}"
         )
     if not checked.is_same_position:
-        print_line("  folded up to another pin, or with other rules or options")
+        print_line("  it says that it ends at another pin than the stored pins do")
     if checked.is_behind:
         print_line("  pins changed since: refold agentpedia sync folds them")
     print_line(f"  in {seconds:.1f} s")

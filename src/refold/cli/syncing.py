@@ -104,8 +104,10 @@ def print_turn(turn: Turn, seconds: float, said: Said) -> None:
 def _standing(turn: Turn) -> str:
     """Give the status line: height, lag, digest."""
     view = turn.view
-    if view is None or view.height is None:
-        return "no view yet: the lists were not read to their ends"
+    if view is None:
+        return "nothing folded: the lists were not read to their ends"
+    if view.height is None:
+        return "no view yet: no pins"
     lag = "unknown" if turn.lag is None else f"{turn.lag:,}"
     back = "" if view.rolled_back_to is None else f", folded again from {view.rolled_back_to + 1:,}"
     return (
@@ -165,12 +167,22 @@ def _looked_up(turn: Turn) -> Iterator[str]:
 
 
 def _measured(report: Report, seconds: float) -> Iterator[str]:
-    """Give the figures of AC-E3 and D-1, with what they are to be held against."""
-    traffic, new = report.traffic, report.pins.new
-    hundred = max(new, 1) / 100_000
-    yield f"AC-E3 list requests {traffic.lists:,} for {new:,} pins (1,200 for 100,000)"
-    yield f"AC-E3 bytes {traffic.bytes / MEGABYTE:,.1f} MB (720 MB for 100,000)"
-    hours, minutes = seconds / 3600 / hundred, seconds / 60
-    yield f"D-1 whole lists: {hours:,.2f} h for 100,000 pins at this rate (fails above 24 h)"
-    yield f"D-1 this round: {minutes:,.2f} min (fails above 5 min for an incremental one)"
+    """Give the figures of AC-E3 and D-1, with what they are to be held against.
+
+    Only a round that found nothing stored measures what all pins take.
+    """
+    traffic, new = report.traffic, report.pins.new + report.pins.waiting_new
+    walks = [walk for one in report.indexers for path in one.paths for walk in path.walks]
+    is_first = new > 0 and report.is_covered and not any(walk.held for walk in walks)
+    scale = new / 100_000
+    lists, megabytes = f"{traffic.lists:,} list requests", f"{traffic.bytes / MEGABYTE:,.1f} MB"
+    if is_first:
+        yield f"AC-E3 {lists} for {new:,} pins (limit {1_200 * scale:,.0f}: 1,200 for 100,000)"
+        yield f"AC-E3 {megabytes} (limit {720 * scale:,.1f}: 720 for 100,000)"
+        hours = seconds / 3_600 / scale
+        yield f"D-1 a whole rebuild: {hours:,.2f} h for 100,000 pins at this rate (fails above 24)"
+    else:
+        yield f"AC-E3 {lists} and {megabytes} for {new:,} new pins"
+        minutes = seconds / 60
+        yield f"D-1 an incremental round: {minutes:,.2f} min (fails above 5)"
     yield "times are of the indexers that were asked; those of loopback say nothing of the network"

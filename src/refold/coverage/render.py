@@ -43,6 +43,9 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _ids("recorded, not found now", report.removed)
     if report.mode:
         yield f"  consensus {report.mode} (no part of the verdict)"
+    for source in report.sources:
+        why = f": {one_line(source.why)}" if source.why else ""
+        yield f"    {source.recheck} {one_line(source.operator)}, {one_line(source.locator)}{why}"
     for finding in (*report.errors, *report.warnings):
         yield from _finding(finding)
     for unit in report.units:
@@ -66,9 +69,9 @@ def _unit(unit: UnitReport) -> Iterator[str]:
     if unit.kind != "MANUAL":
         ends = ", ".join(unit.termination_replayed) or "no end proved"
         yield (
-            f"    {unit.pages} pages, {unit.observed_replayed} rows "
-            f"(recorded {unit.observed_recorded}), {ends} (recorded {unit.termination_recorded}), "
-            f"{unit.bytes} bytes, {unit.requests} requests"
+            f"    {_counted(unit.pages, 'page')}, {_counted(unit.observed_replayed, 'row')} "
+            f"(recorded {unit.observed_recorded:,}), {ends} (recorded {unit.termination_recorded}),"
+            f" {_counted(unit.bytes, 'byte')}, {_counted(unit.requests, 'request')}"
         )
     if unit.drift:
         yield f"    {unit.drift}: {REASONS[unit.drift].says}"
@@ -76,8 +79,14 @@ def _unit(unit: UnitReport) -> Iterator[str]:
         yield f"    weak evidence: {unit.end_marker_kind} cannot show that rows were swapped"
     for reason in unit.reasons:
         yield f"    {reason}: {one_line(unit.why.get(reason) or REASONS[reason].says)}"
+        if unit.why.get(reason):
+            yield f"      {REASONS[reason].says}"
     for warning in unit.warnings:
         yield f"    warning: {one_line(warning)}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _ids(what: str, ids: tuple[str, ...]) -> Iterator[str]:

@@ -26,13 +26,26 @@ from refold.coverage.record import (
 from refold.coverage.unit import Traversal
 from refold.kernel.errors import Problem
 
-__all__ = ["FORMAT", "Basis", "Finding", "Report", "UnitReport", "report_of", "report_unreplayed"]
+__all__ = [
+    "FORMAT",
+    "Basis",
+    "Finding",
+    "Recheck",
+    "Report",
+    "SourceReport",
+    "UnitReport",
+    "report_of",
+    "report_unreplayed",
+]
 
 FORMAT: Final = "refold.coverage.report/1"
 """The name of the report's format; the published schema describes it."""
 
 Basis = Literal["LIVE", "RECORDED", "NONE"]
 """Where the pages came from: the sources now, stored responses, or nowhere (nothing replayed)."""
+
+Recheck = Literal["MATCH", "DRIFT", "UNREACHABLE", "NOT_RECHECKABLE"]
+"""What reading a source of the consensus block again gave (Y-11)."""
 
 
 class UnitReport(
@@ -74,11 +87,22 @@ class Finding(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
     remedy: str
 
 
+class SourceReport(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What reading one source of the consensus block again gave, and why it gave no more."""
+
+    operator: str
+    locator: str
+    recheck: Recheck
+    why: str
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """The whole report.
 
     `coverage` is None when nothing was replayed. `mode` is the recomputed consensus mode, "" for a
     record without the block. `origins` maps the origins of the record to those that were dialled.
+    `sources` is empty unless the sources of the consensus block were read again; no verdict depends
+    on it (Y-4).
     """
 
     format: Literal["refold.coverage.report/1"] = FORMAT
@@ -99,6 +123,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_u
     warnings: tuple[Finding, ...]
     basis: Basis
     origins: dict[str, str]
+    sources: tuple[SourceReport, ...] = ()
     tool: str = f"refold {__version__}"
     unicode: str = unidata_version
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from refold.kernel.errors import InputError, UsageError
 
-__all__ = ["format_utc", "now", "parse_utc"]
+__all__ = ["format_utc", "later", "now", "parse_utc"]
 
 _FORM = re.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})Z")
 _HINT = "write it as 2031-05-09T07:30:00Z"
@@ -50,3 +50,14 @@ def format_utc(moment: datetime) -> str:
 def now() -> datetime:
     """Give the current moment by the system's clock, rounded down to the second."""
     return datetime.now(UTC).replace(microsecond=0)
+
+
+def later(text: str, seconds: int) -> str:
+    """Give the text of the moment so many seconds after the one that `text` names.
+
+    Raises as `parse_utc`, and InputError `time-range` beyond the year 9999.
+    """
+    try:
+        return format_utc(parse_utc(text) + timedelta(seconds=seconds))
+    except OverflowError:
+        raise InputError("time-range", "no such time exists", "give an earlier one") from None

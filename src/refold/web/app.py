@@ -21,7 +21,7 @@ __all__ = ["AVAILABLE", "MakePart", "chosen_parts", "web_application"]
 MakePart = Callable[[Database, Settings], Part]
 """What a protocol's api.py has under the name `make_part`: a part that reads this database."""
 
-AVAILABLE: Mapping[str, str] = {}
+AVAILABLE: Mapping[str, str] = {"agentpedia": "refold.agentpedia.api"}
 """The parts that can be switched on, each with the module that has its `make_part`."""
 
 

@@ -24,7 +24,7 @@ VersionId = Annotated[
     str,
     Meta(
         pattern="^[0-9A-Za-z_-]{1,80}(::eq|::rev)?$",
-        description="A version: the pin of a rev; that of a revert or ruling stands for what it made.",
+        description="The pin of a rev; that of a revert or ruling stands for what it made.",
     ),
 ]
 PinId = Annotated[str, Meta(pattern="^[0-9A-Za-z_-]{1,80}$", description="A pin id.")]

@@ -40,9 +40,7 @@ class Asking:
     ) -> _T:
         """Give what a question gives, from a thread: for whatever scans or compares."""
         with_look = self._with_look(question)
-        return await read_in_thread(
-            call.site.searches, self.database, with_look, *args, **kwargs
-        )
+        return await read_in_thread(call.site.searches, self.database, with_look, *args, **kwargs)
 
     def of_view(
         self, call: Call, question: Question[_P, _T], *args: _P.args, **kwargs: _P.kwargs
@@ -78,9 +76,7 @@ class Asking:
 
         return Lines(chunks, filename=filename)
 
-    def _with_look(
-        self, question: Question[_P, _T]
-    ) -> Callable[Concatenate[Connection, _P], _T]:
+    def _with_look(self, question: Question[_P, _T]) -> Callable[Concatenate[Connection, _P], _T]:
         def ask(connection: Connection, *args: _P.args, **kwargs: _P.kwargs) -> _T:
             return question(Look(connection, self.hidings), *args, **kwargs)
 

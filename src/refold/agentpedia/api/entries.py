@@ -23,18 +23,20 @@ from refold.agentpedia.queries.entry import entry_of, key_of
 from refold.agentpedia.queries.look import Look
 from refold.agentpedia.queries.model import (
     Backlink,
-    ChallengeItem,
     Composition,
-    ContestItem,
     Difference,
     Entry,
     EntryItem,
     Found,
     Graph,
-    ReviewItem,
-    Signalled,
     Step,
     VersionText,
+)
+from refold.agentpedia.queries.model_governance import (
+    ChallengeItem,
+    ContestItem,
+    ReviewItem,
+    Signalled,
 )
 from refold.agentpedia.store.search import Place
 from refold.kernel.errors import InputError
@@ -76,16 +78,14 @@ class EntriesApi:
         return call.page_to(asked, lists.items_of(look, shown), following)
 
     @get(
-        "/v1/agentpedia/entry", summary="Give an entry by language and slug", example={"key": "en:tides"},
-        codes=("entry-unknown", "entry-unnamed"),
+        "/v1/agentpedia/entry", summary="Give an entry by language and slug",
+        example={"key": "en:tides"}, codes=("entry-unknown", "entry-unnamed"),
     )  # fmt: skip
     def named(self, asked: EntryNamed) -> Entry:
         """Give an entry: by `lang` and `slug` (a title will do), or by `key`."""
         return self._asking.inline(entry_of, key_of(asked.lang, asked.slug, asked.key))
 
-    @get(
-        "/v1/agentpedia/entries/{key}", summary="Give an entry", codes=_UNKNOWN, example=_EXAMPLE
-    )
+    @get("/v1/agentpedia/entries/{key}", summary="Give an entry", codes=_UNKNOWN, example=_EXAMPLE)
     def entry(self, asked: EntryAsked) -> Entry:
         """Give what readers see: the version displayed with its text, and what to warn them of."""
         return self._asking.inline(entry_of, asked.key)
@@ -219,9 +219,7 @@ class EntriesApi:
     )  # fmt: skip
     async def diff(self, asked: DiffAsked, call: Call) -> Difference:
         """Give what stayed, what went and what came; nothing where a text is not to be had."""
-        return await self._asking.in_thread(
-            call, history.difference_of, asked.before, asked.after
-        )
+        return await self._asking.in_thread(call, history.difference_of, asked.before, asked.after)
 
     @get(
         "/v1/agentpedia/search", summary="Search the displayed texts",

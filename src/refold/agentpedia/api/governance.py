@@ -11,13 +11,13 @@ from refold.agentpedia.api.asked import (
 from refold.agentpedia.api.asking import Asking, paged
 from refold.agentpedia.queries import people, rulings
 from refold.agentpedia.queries.look import Look
-from refold.agentpedia.queries.model import (
+from refold.agentpedia.queries.model import VersionItem
+from refold.agentpedia.queries.model_governance import (
     ConstitutionItem,
     EditorDetail,
     EditorItem,
     ParamProposalItem,
     ProposalItem,
-    VersionItem,
     Vote,
 )
 from refold.kernel.errors import InputError

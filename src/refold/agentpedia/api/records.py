@@ -11,10 +11,10 @@ from refold.agentpedia.api.asked import (
 from refold.agentpedia.api.asking import Asking, paged
 from refold.agentpedia.queries import export, judging, records
 from refold.agentpedia.queries.look import Look
-from refold.agentpedia.queries.model import (
+from refold.agentpedia.queries.model import HiddenItem
+from refold.agentpedia.queries.model_governance import (
     DigestShown,
     GraveItem,
-    HiddenItem,
     PackShown,
     PinFate,
     Status,

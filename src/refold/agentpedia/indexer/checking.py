@@ -46,7 +46,8 @@ class Checked(msgspec.Struct, frozen=True, rename="camel"):
     """What a check found. `height` is the tip of the stored view, `pending` what it has not seen.
 
     `differences` names the first `MAX_NAMED` of `difference_count`; `heights` are those whose kept
-    digest is another one, lowest first. `stored` and `folded` are the view digests.
+    digest is another one, lowest first. `stored` and `folded` are the view digests. `is_same_kind`:
+    the stored view was made with these rules and options, by a release that folds as this one.
     """
 
     height: int
@@ -56,13 +57,14 @@ class Checked(msgspec.Struct, frozen=True, rename="camel"):
     differences: tuple[Difference, ...]
     difference_count: int
     heights: tuple[int, ...]
+    is_same_kind: bool
     is_same_position: bool
     is_behind: bool
 
     @property
     def is_right(self) -> bool:
         """Whether the stored view is that of the stored pins, in every value and digest."""
-        same = self.stored == self.folded and self.is_same_position
+        same = self.stored == self.folded and self.is_same_kind and self.is_same_position
         return same and not self.difference_count and not self.heights
 
 
@@ -75,7 +77,8 @@ def check_view(
     """Fold all stored pins again, up to the height of the stored view; None when there is no view.
 
     Reads one state of the database, and writes nothing. The view is checked with the rules and
-    options given: one that was made with others differs.
+    options given: one that was made with others differs. Whether stakes are looked up is not asked
+    of the caller, who gives None: it is taken from the stored view.
     """
     with database.read() as connection:
         store, views = open_store(connection), open_views(connection)
@@ -93,11 +96,14 @@ class _Check:
         self._views = views
         self._folded = folded
         facts = store.facts
-        stakes = None if options.stake_facts is None else facts.stake_states()
+        with_stakes = msgspec.structs.replace(options, stake_facts={})
+        kinds = [options_fingerprint(rules, one, SNAPSHOT_FORMAT) for one in (with_stakes, options)]
+        looked_up = options.stake_facts is not None or folded.options == kinds[0]
+        stakes = facts.stake_states() if looked_up else None
         known = msgspec.structs.replace(
             options, content_facts=facts.content_states(), stake_facts=stakes
         )
-        self._is_same_kind = folded.options == options_fingerprint(rules, options, SNAPSHOT_FORMAT)
+        self._is_same_kind = folded.options in kinds
         self._fold = Fold(rules, known)
         self._live = LiveDigest(self._fold)
 
@@ -115,7 +121,8 @@ class _Check:
             differences=tuple(found[:MAX_NAMED]),
             difference_count=len(found),
             heights=tuple(heights),
-            is_same_position=self._is_same_kind and last == self._folded.last,
+            is_same_kind=self._is_same_kind,
+            is_same_position=last == self._folded.last,
             is_behind=self._store.marks.changed_from("agentpedia") is not None,
         )
 

@@ -56,6 +56,7 @@ class Standing:
         self.folded = folded
         if folded is None:
             self._begin()
+            self.refresh(store)
             return
         sound = changed is None or changed >= folded.height
         below = folded.height if sound or changed is None else changed

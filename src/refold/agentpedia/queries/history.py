@@ -13,13 +13,13 @@ from refold.agentpedia.queries.model import (
     MAX_INLINE,
     AuthorShare,
     Composition,
-    ContestItem,
     Difference,
     Edge,
     Graph,
     Node,
     Step,
 )
+from refold.agentpedia.queries.model_governance import ContestItem
 from refold.agentpedia.queries.texts import (
     hidden_of,
     item_of,

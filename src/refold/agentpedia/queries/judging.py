@@ -14,7 +14,7 @@ from refold.agentpedia.measure import Change, measure
 from refold.agentpedia.payload import decode_payload
 from refold.agentpedia.queries.history import stored_entry
 from refold.agentpedia.queries.look import Look
-from refold.agentpedia.queries.model import PackShown, Signalled
+from refold.agentpedia.queries.model_governance import PackShown, Signalled
 from refold.agentpedia.queries.rulings import constitutions_of
 from refold.agentpedia.queries.texts import text_of
 from refold.agentpedia.rulepack import built_in_pack, judge

@@ -49,15 +49,23 @@ def _question(sort: EntrySort, *, in_lang: bool, is_next: bool) -> Question:
             there = tuple_(*(bindparam(f"k{n}", type_=c.type) for n, c in enumerate(order)))
             asked = asked.where(here > there if sort == "title" else here < there)
         by = order if sort == "title" else [column.desc() for column in order]
-        return asked.order_by(*by).limit(bindparam("most"))
+        return asked.order_by(*by).limit(bindparam("most")).offset(bindparam("skip"))
 
     return Question(make)
 
 
 def entries_page(
-    look: Look, sort: EntrySort, limit: int, after: Sequence[object] | None, lang: str | None
+    look: Look,
+    sort: EntrySort,
+    limit: int,
+    after: Sequence[object] | None,
+    lang: str | None,
+    *,
+    skip: int = 0,
 ) -> list[Row]:
     """Give `limit` rows of entries, of a language or of all, behind the place `after`.
+
+    `skip` passes over so many first, which takes time with their number.
 
     `updated`: the last changed first. `featured`: the same, but featured ones before others.
     `title`: by title, by code point.
@@ -66,7 +74,7 @@ def entries_page(
     if lang is not None:
         values["lang"] = lookup(lang)
     question = _question(sort, in_lang=lang is not None, is_next=after is not None)
-    rows = question.rows(look.connection, most=limit, **values)
+    rows = question.rows(look.connection, most=limit, skip=skip, **values)
     if rows:
         look.standing = standing_at(*rows[0][:_STANDING])
     return [row[_STANDING:] for row in rows]

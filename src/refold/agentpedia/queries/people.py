@@ -9,16 +9,8 @@ from sqlalchemy import ColumnElement, func, literal, select
 from refold.agentpedia.constitution import limits_of
 from refold.agentpedia.event import later
 from refold.agentpedia.queries.look import Look
-from refold.agentpedia.queries.model import (
-    MAX_INLINE,
-    EditorDetail,
-    EditorItem,
-    Endorsed,
-    Json,
-    Rung,
-    VersionItem,
-    first,
-)
+from refold.agentpedia.queries.model import MAX_INLINE, Json, VersionItem, first
+from refold.agentpedia.queries.model_governance import EditorDetail, EditorItem, Endorsed, Rung
 from refold.agentpedia.queries.rulings import constitutions_of
 from refold.agentpedia.queries.texts import item_of
 from refold.agentpedia.state import Limits, Options

@@ -8,15 +8,13 @@ from refold.agentpedia.event import PATHS
 from refold.agentpedia.indexer.indexer import READER
 from refold.agentpedia.queries.lists import count_entries
 from refold.agentpedia.queries.look import Look, withheld_of
-from refold.agentpedia.queries.model import (
+from refold.agentpedia.queries.model import HiddenItem, Json, utc_of
+from refold.agentpedia.queries.model_governance import (
     DigestShown,
     GraveItem,
-    HiddenItem,
     IndexerShown,
-    Json,
     PinFate,
     Status,
-    utc_of,
 )
 from refold.agentpedia.reasons import APPLIED, REASONS, Reason
 from refold.agentpedia.store import Cursor, Page, SqlShown, open_views

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from refold.agentpedia.queries.history import stored_entry
 from refold.agentpedia.queries.look import Look
-from refold.agentpedia.queries.model import (
+from refold.agentpedia.queries.model import Json
+from refold.agentpedia.queries.model_governance import (
     Arbiter,
     ChallengeItem,
     ConstitutionItem,
-    Json,
     ParamProposalItem,
     ProposalItem,
     ReviewItem,

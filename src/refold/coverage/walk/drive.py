@@ -46,13 +46,15 @@ def walk_corpus(
     transport: Transport,
     *,
     budgets: Budgets | None = None,
+    purse: Purse | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Walked]:
     """Walk the sources of one record in their order, pages of one list as one; give each outcome.
 
-    The outcomes of a series come together, when its last page was read.
+    The outcomes of a series come together, when its last page was read. `purse` is for walks that
+    have to share the budgets of one record with others.
     """
-    purse = Purse(budgets)
+    purse = purse or Purse(budgets)
     for series in series_of(tuple(sources)):
         first = series.sources[0]
         if len(series.sources) == 1:

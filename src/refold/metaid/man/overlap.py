@@ -70,9 +70,9 @@ class Overlap:
         """Take the rows of one page; tell whether the walk may end with it.
 
         It may when there are rows, each of a pin that is known, confirmed and at the place that is
-        known; when they lie below the window; and when they show that the list runs down. What is known of a
-        pin is asked when it is first listed, so the caller may take over what a page shows before
-        the next one.
+        known; when they lie below the window; and when they show that the list runs down. What is
+        known of a pin is asked when it is first listed, so the caller may take over what a page
+        shows before the next one.
         """
         heights: list[int] = []
         settled = True

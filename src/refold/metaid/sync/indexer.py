@@ -129,7 +129,9 @@ class IndexerRound:
 
     def _height_of(self, mark: Cursor | None) -> int | None:
         """Give the height up to which a path is complete; None for a sync without heights."""
-        return mark.height if mark and mark.is_complete and self._polled.height is not None else None
+        if mark is None or not mark.is_complete or self._polled.height is None:
+            return None
+        return mark.height
 
     def _compare_blocks(self) -> int | None:
         """Store how the blocks of the window are recognised; give the lowest that is another."""
