@@ -25,10 +25,9 @@ from refold.cli.syncing import MAX_SHOWN, Bar, Said, print_turn
 from refold.kernel.errors import Exit, Problem, SourceError, UsageError, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from refold.agentpedia.indexer import Checked, Follower
-    from refold.kernel.fetch import GuardedClient
     from refold.metaid.sync import Happening, Report
 
 
@@ -92,59 +91,34 @@ def sync(
     The first time whole lists are walked, then what is new; killed at any moment, the next call
     goes on. Exit code 4 when an indexer could not be read to the end: what was read stays.
     """
-    from refold.agentpedia.event import PATHS
-    from refold.agentpedia.facts import FactFinder
-    from refold.agentpedia.indexer import Follower, indexing
-    from refold.agentpedia.sources import Sources
-    from refold.agentpedia.state import Options
-    from refold.metaid.fileserver import FileServer
-    from refold.metaid.man.client import ManClient
-    from refold.metaid.rawtx import RawTxs
-    from refold.metaid.sync import Loop, Pace, Source, Sync
+    from refold.agentpedia.indexer import Wiring, wired
+    from refold.metaid.sync import Loop, Pace
 
-    if verify_authors and not transactions:
-        raise UsageError(
-            "sync-transactions", "--verify-authors needs raw transactions", "add --transactions URL"
-        )
     pin = genesis_of(genesis)
+    wiring = Wiring(
+        indexers=indexers,
+        files=servers,
+        transactions=transactions or "",
+        verify_authors=verify_authors,
+        networks=networks,
+        genesis=pin or "",
+        rules=profile_of(rules),
+    )
     with ExitStack() as stack:
         opened = stack.enter_context(open_database(database))
-        transport, raw = _client(stack, networks), _client(stack, networks)
-        txs = RawTxs(raw, transactions) if transactions else None
-        mans = [ManClient(_client(stack, networks), url) for url in indexers]
-        sources = [Source(man, txs) for man in mans]
-        options = Options(genesis_pin=pin, stake_facts=None if txs is None else {})
-        indexer = stack.enter_context(indexing(opened, profile_of(rules), options))
-        finder = FactFinder(
-            opened,
-            Sources(
-                transport,
-                mans=tuple(ManClient(transport, url) for url in indexers),
-                servers=tuple(FileServer(transport, url) for url in servers),
-                txs=() if txs is None else (txs,),
-            ),
-        )
         bar = stack.enter_context(Bar.drawn())
-        chain = Sync(opened, sources, PATHS, authors=txs if verify_authors else None, tell=bar.sync)
-        follower, said = Follower(indexer, finder), Said(form=form, measure=measure, genesis=pin)
+        chain, follower = stack.enter_context(wired(opened, wiring, bar.sync))
         stop = stack.enter_context(_stopping())
+        said = Said(form=form, measure=measure, genesis=pin)
         if not follow:
             started = time.monotonic()
             report = chain.round(int(time.time()), full=full, stop=stop)
-            _require_an_answer(report)
             turn = follower.follow(report, int(time.time()), progress=bar.fold, stop=stop)
             bar.clear()
             print_turn(turn, time.monotonic() - started, said)
-            if stop.is_set():
-                return Exit.INTERRUPTED
             return Exit.DONE if report.is_covered else Exit.SOURCE
-        loop = Loop(
-            chain,
-            tell=_Telling(follower, bar, said, stop),
-            stop=stop,
-            pace=Pace(lists_a_day=daily_lists),
-        )
-        loop.run()
+        telling = _Telling(follower, bar, said, stop)
+        Loop(chain, tell=telling, stop=stop, pace=Pace(lists_a_day=daily_lists)).run()
     return Exit.DONE
 
 
@@ -186,17 +160,6 @@ def _require_an_answer(report: Report) -> None:
     if not any(one.is_answering for one in report.indexers):
         hint = "check the URL, or try again later"
         raise SourceError.of([Problem(one.code, one.message, hint) for one in report.indexers])
-
-
-def _client(stack: ExitStack, networks: Sequence[str]) -> GuardedClient:
-    """Give a transport of its own, whose traffic is counted by itself."""
-    import stamina.instrumentation
-
-    from refold.kernel.fetch import GuardedClient
-    from refold.kernel.policy import FetchPolicy
-
-    stamina.instrumentation.set_on_retry_hooks(())  # a report counts the requests, and says them
-    return stack.enter_context(GuardedClient(FetchPolicy(allowed_networks=tuple(networks))))
 
 
 @contextmanager

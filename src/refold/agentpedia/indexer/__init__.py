@@ -11,6 +11,7 @@ transaction. So it may be killed at any moment: opened again it goes on from wha
 from refold.agentpedia.indexer.checking import Checked, Difference, check_view
 from refold.agentpedia.indexer.following import Follower, Turn
 from refold.agentpedia.indexer.indexer import CaughtUp, Indexer, Step, indexing
+from refold.agentpedia.indexer.wiring import Wiring, wired
 
 __all__ = [
     "CaughtUp",
@@ -20,6 +21,8 @@ __all__ = [
     "Indexer",
     "Step",
     "Turn",
+    "Wiring",
     "check_view",
     "indexing",
+    "wired",
 ]
