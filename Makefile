@@ -10,9 +10,10 @@ PYTEST ?= -n auto --dist worksteal
 
 .PHONY: run test lint types bench setup clean
 
+# Until Ctrl-C; `make run DEMO=--once` ends when all of it was seen to work.
 run: $(READY)
 	$(BIN)/refold agentpedia vectors tests/vectors/agentpedia/replay-vectors.v1.json
-	$(BIN)/refold devnet demo var/devnet.sqlite
+	$(BIN)/refold demo $(DEMO)
 
 test: $(READY)
 	$(BIN)/python -m pytest $(PYTEST)

@@ -58,7 +58,10 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def refold_process(
-    *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    *arguments: str,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    seconds: int = MINUTE,
 ) -> Answer:
     """Run the installed command in a process of its own."""
     done = subprocess.run(
@@ -66,7 +69,7 @@ def refold_process(
         input=stdin,
         env=env or environment(),
         capture_output=True,
-        timeout=MINUTE,
+        timeout=seconds,
         check=False,
     )
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -135,7 +135,9 @@ class Story:
         self.node.stack.close()
 
     def restart(self) -> None:
+        """Begin again; perhaps without the genesis named, which is the first valid one anyway."""
         self.node.stack.close()
+        self.options = Options(genesis_pin=self.random.choice([None, *[self.bots.genesis] * 3]))
         self.node = Node(self.database, self.worlds, self.options)
 
     def turn(self, **options: Any) -> Turn:

@@ -9,6 +9,7 @@ import click
 
 from refold.agentpedia.event import MAX_INTEGER
 from refold.agentpedia.rules import DEPLOYED, PRD
+from refold.cli.hiding import hidden, hide, unhide
 from refold.cli.options import (
     genesis_of,
     genesis_option,
@@ -237,5 +238,8 @@ def demo(seed: int) -> None:
     print_json(demo_document(seed))
 
 
-for command in (signals, rulepack, registry, import_, export, sync, check):
+for command in (
+    *(signals, rulepack, registry, import_, export, sync, check),
+    *(hide, unhide, hidden),
+):
     group.add_command(command)

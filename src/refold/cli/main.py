@@ -22,6 +22,7 @@ _COMMANDS = {
     "agentpedia": ("refold.cli.agentpedia", "Fold, check and explain the encyclopedia of bots."),
     "backup": ("refold.cli.backup", "Write all that is stored to one file."),
     "coverage": ("refold.cli.coverage", "Build and verify receipts of what a search found."),
+    "demo": ("refold.cli.demo", "Play, follow and serve a made-up wiki on this machine."),
     "devnet": ("refold.cli.devnet", "Run a local chain and indexer."),
     "mcp": ("refold.cli.serve", "Give agents tools on standard input and output."),
     "metaid": ("refold.cli.metaid", "Read transactions and check who wrote a pin."),

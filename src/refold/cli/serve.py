@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
-from refold.cli.options import database_option
+from refold.cli.options import database_option, genesis_option
 from refold.cli.output import print_line
 from refold.cli.settings import DATABASE, DATABASE_PASSWORD, current_settings
 from refold.kernel.errors import SourceError
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from refold.db import Database
     from refold.kernel.settings import Settings
+    from refold.serving.logs import Log
+    from refold.serving.part import Task
 
 parts_option = click.option(
     "--parts", metavar="NAME,…", help="Parts to run, with commas between; default: all."
@@ -30,16 +32,34 @@ parts_option = click.option(
 @click.option("--origin", metavar="URL", help="Scheme, host and port as others reach the server.")
 @parts_option
 @database_option
+@click.option(
+    "--sync",
+    "indexers",
+    multiple=True,
+    metavar="URL",
+    help="Also follow this MAN indexer, and keep the encyclopedia in step.",
+)
+@click.option(
+    "--allow",
+    "networks",
+    multiple=True,
+    metavar="NETWORK",
+    help="A private network (CIDR) that --sync may lead to; 127.0.0.0/8 for this machine.",
+)
+@genesis_option
 def serve(
     host: str | None,
     port: int | None,
     origin: str | None,
     parts: str | None,
     database: str | None,
+    indexers: tuple[str, ...],
+    networks: tuple[str, ...],
+    genesis: str | None,
 ) -> None:
     """Serve the parts over HTTP until SIGTERM or Ctrl-C; a second one ends it at once.
 
-    The database is only read; it is made if it is not there. Logs go to standard error.
+    Answers only read the database; it is made if it is not there. Logs go to standard error.
     """
     from refold.serving.logs import make_log
     from refold.serving.server import listen, url_of
@@ -53,12 +73,16 @@ def serve(
         public_origin=origin,
         parts=_names(parts),
         database=database,
+        agentpedia_genesis=genesis,
     )
     log = make_log(form=settings[LOG_FORMAT])
-    with _reading(settings) as opened, listen(settings[HOST], settings[PORT]) as listener:
+    with ExitStack() as stack:
+        tasks = _following(stack, settings, indexers, networks, log) if indexers else {}
+        opened = stack.enter_context(_reading(settings))
+        listener = stack.enter_context(listen(settings[HOST], settings[PORT]))
         url = url_of(listener)
         public = checked_origin(settings[ORIGIN], settings[HOST], url)
-        app = web_application(opened, settings, origin=public, log=log)
+        app = web_application(opened, settings, origin=public, log=log, tasks=tasks)
         print_line(f"serving {public}" + (f" at {url}" if url != public else ""))
         sys.stdout.flush()
         log.info("started", url=url, origin=public, tools=len(app.tools))
@@ -82,6 +106,33 @@ def mcp(parts: str | None, database: str | None) -> None:
     with _reading(settings) as opened:
         app = web_application(opened, settings, origin=settings[ORIGIN], log=log)
         anyio.run(run_stdio, app.tools, app.site.codes, log)
+
+
+def _following(
+    stack: ExitStack,
+    settings: Settings,
+    indexers: tuple[str, ...],
+    networks: tuple[str, ...],
+    log: Log,
+) -> dict[str, list[Task]]:
+    """Give the task that follows a chain, with a database of its own that is written."""
+    from refold.agentpedia.indexer import Wiring, wired
+    from refold.agentpedia.rules import PROFILES
+    from refold.agentpedia.settings import GENESIS, RULES
+    from refold.cli.follow import follow_task
+    from refold.db import Database
+
+    url, password = settings[DATABASE], settings[DATABASE_PASSWORD]
+    opened = Database.open(url, password=password, durability="normal")
+    stack.enter_context(opened)
+    wiring = Wiring(
+        indexers=indexers,
+        networks=networks,
+        genesis=settings[GENESIS],
+        rules=PROFILES[settings[RULES]],
+    )
+    chain, follower = stack.enter_context(wired(opened, wiring))
+    return {"agentpedia": [follow_task(chain, follower, log)]}
 
 
 def _names(parts: str | None) -> list[str] | None:

@@ -108,7 +108,7 @@ def sync(
         opened = stack.enter_context(open_database(database))
         bar = stack.enter_context(Bar.drawn())
         chain, follower = stack.enter_context(wired(opened, wiring, bar.sync))
-        stop = stack.enter_context(_stopping())
+        stop = stack.enter_context(stopping())
         said = Said(form=form, measure=measure, genesis=pin)
         if not follow:
             started = time.monotonic()
@@ -163,7 +163,7 @@ def _require_an_answer(report: Report) -> None:
 
 
 @contextmanager
-def _stopping() -> Iterator[Event]:
+def stopping() -> Iterator[Event]:
     """Give an event that the first SIGTERM or Ctrl-C sets; the second one ends the process."""
     stop = Event()
 

@@ -170,18 +170,17 @@ def _series(unit: object, path: Path, report: Report) -> tuple[str, int]:
     if not named:
         return "", 1
     Record({"pagesBy": _SERIES["pagesBy"]}, {"step": _SERIES["step"]}).check(named, path, report)
-    pages_by, step = named.get("pagesBy"), named.get("step", 1)
-    url = unit.get("url")
-    if type(pages_by) is not str or type(url) is not str:
-        return "", 1
-    fault = counted_from(url, pages_by, step)
+    pages_by, step, url = named.get("pagesBy"), named.get("step", 1), unit.get("url")
+    fault = ""
     if unit.get("kind") != "HTTP_JSON":
         fault = "only HTTP_JSON has pages to count"
-    if type(unit.get("id")) is str and len(unit["id"]) > MAX_COUNTED_ID:
-        report("E_LENGTH", (*path, "id"), f"over {MAX_COUNTED_ID}, as the page's number is added")
+    elif type(pages_by) is str and type(url) is str:
+        fault = counted_from(url, pages_by, step)
     if fault:
         report("E_REPLAY_FIELDS", (*path, "pagesBy"), fault)
-    return pages_by, step if type(step) is int else 1
+    if type(unit.get("id")) is str and len(unit["id"]) > MAX_COUNTED_ID:
+        report("E_LENGTH", (*path, "id"), f"over {MAX_COUNTED_ID}, as the page's number is added")
+    return (pages_by, step) if type(pages_by) is str and type(step) is int else ("", 1)
 
 
 def _draft(plan: Mapping[str, Any], units: object) -> dict[str, Any]:

@@ -13,6 +13,7 @@ query. There are no cookies, no authentication, no proxies from the environment.
 client; for async callers there are threads. Source: coverage spec §5.5 R-2 to R-4.
 """
 
+import logging
 import ssl
 import threading
 import time
@@ -86,6 +87,8 @@ _PHASES = ("connect", "read", "write")
 
 # Left alone, stamina prints each retry on the standard output as soon as structlog is installed.
 stamina.instrumentation.set_on_retry_hooks([stamina.instrumentation.LoggingOnRetryHook])
+# And logging prints what nobody handles on standard error, where commands have their own lines.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
 class Fetched(msgspec.Struct, frozen=True):

@@ -94,8 +94,9 @@ CODES: Final[dict[str, Code]] = {
         "Write name: value, or end the header with a line --- before free text.",
     ),
     "tab": Code("There is a TAB inside of a value.", "Write spaces."),
-    "bidi_control": Code("A header line has a character that turns the writing direction.",
-                         _RETYPE),
+    "bidi_control": Code(
+        "A header line has a character that turns the writing direction.", _RETYPE
+    ),
     "zero_width": Code("A header line has a character without width.", _RETYPE),
     "unicode_break": Code("A header line has U+2028 or U+2029, a line break to some.", _RETYPE),
     "header_lines": Code("There are too many header lines.", "Move text below the line ---."),

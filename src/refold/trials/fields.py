@@ -195,8 +195,11 @@ def _origin(_: Field, value: str) -> str:
     except InputError as error:
         raise _WrongError("origin_form", f"node is no origin: {error.message}.", "") from None
     if value != url.origin:
-        raise _WrongError("origin_form", "node is more than an origin, or is spelled otherwise.",
-                          f"Write {url.origin}.")
+        raise _WrongError(
+            "origin_form",
+            "node is more than an origin, or is spelled otherwise.",
+            f"Write {url.origin}.",
+        )
     return value
 
 

@@ -183,8 +183,9 @@ def _character_faults(raw: str, number: int, name: str) -> Iterator[Fault]:
 def _unnamed(form: Format, raw: str, number: int) -> Fault:
     """Say what is wrong with a line of the header that is not `name: value`."""
     if not raw.strip(OUTER_WHITESPACE):
-        return fault("blank_line", f"Line {number} is blank, and no line --- came yet.",
-                     line=number)
+        return fault(
+            "blank_line", f"Line {number} is blank, and no line --- came yet.", line=number
+        )
     if _FULLWIDTH.fullmatch(raw):
         return fault("fullwidth_colon", line=number)
     if ":" not in raw:

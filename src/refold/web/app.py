@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from refold.db import Database
@@ -12,7 +13,7 @@ from refold.serving.application import Application, application
 from refold.serving.limits import POINT_SECONDS
 from refold.serving.logs import Log
 from refold.serving.mcpserver import is_installed, mcp_mount
-from refold.serving.part import Part
+from refold.serving.part import Part, Task
 from refold.serving.settings import LOG_REQUESTS, PARTS, PROXIES
 from refold.web.home import home_part
 
@@ -47,6 +48,16 @@ def chosen_parts(
     }
 
 
+def _with_tasks(parts: Sequence[Part], tasks: Mapping[str, Sequence[Task]]) -> Sequence[Part]:
+    """Give parts with further tasks."""
+    idle = sorted(set(tasks) - {part.name for part in parts})
+    if idle:
+        raise UsageError(
+            "server-parts", f"{', '.join(idle)} has a task and does not run", "run that part too"
+        )
+    return [replace(part, tasks=(*part.tasks, *tasks.get(part.name, ()))) for part in parts]
+
+
 def web_application(
     database: Database,
     settings: Settings,
@@ -54,10 +65,17 @@ def web_application(
     origin: str,
     log: Log,
     available: Mapping[str, str] = AVAILABLE,
+    tasks: Mapping[str, Sequence[Task]] | None = None,
 ) -> Application:
-    """Give the whole application. `database` is only read. Raises what `application` raises."""
+    """Give the whole application. `database` is only read.
+
+    `tasks` are further ones by part. Raises UsageError `server-parts` for those of a part that does
+    not run, and what `application` raises.
+    """
     makers = chosen_parts(settings, available)
-    parts: Sequence[Part] = [make(database, settings) for make in makers.values()]
+    parts: Sequence[Part] = _with_tasks(
+        [make(database, settings) for make in makers.values()], tasks or {}
+    )
 
     def reachable() -> None:
         # Not SELECT 1, which reads no file; and a newer refold may have changed the tables since.

@@ -92,9 +92,7 @@ def store(
         kept.facts.put_content(facts)
     with indexing(database, rules, plain) as indexer:
         caught = indexer.catch_up()
-    known = msgspec.structs.replace(
-        plain, content_facts={fact.pin: fact.state for fact in facts}
-    )
+    known = msgspec.structs.replace(plain, content_facts={fact.pin: fact.state for fact in facts})
     fold = Fold(rules, known)
     confirmed = sorted(
         (pin for pin in pins if pin.height is not None),
