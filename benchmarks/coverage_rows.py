@@ -16,16 +16,13 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from harness import Figure, arguments, median
-from refold.coverage.checks import validate
 from refold.coverage.hashes import EMPTY_SET, query_hash, set_hash
-from refold.coverage.judge import judge
 from refold.coverage.match import compile_criterion
 from refold.coverage.transport.live import Live, policy_of
+from refold.coverage.verify import verify
 from refold.coverage.walk.asking import Ask, Basis, Batch
 from refold.coverage.walk.budget import Budgets
-from refold.coverage.walk.drive import walk_corpus
 from refold.coverage.walk.page import Page
-from refold.coverage.walk.walked import listed
 from refold.kernel.fetch import GuardedClient
 
 BASE = "https://api.example.test"
@@ -132,19 +129,14 @@ class Timed:
         return batch
 
 
-def verify(client: GuardedClient, record: bytes) -> tuple[float, float]:
+def measured(client: GuardedClient, record: bytes) -> tuple[float, float]:
     """Verify a record; give the CPU seconds of all and of the network."""
     start = time.process_time()
-    valid = validate(record, NOW).receipt
-    if valid is None:
-        raise SystemExit("the record of this benchmark is not valid")
     transport = Timed(Live(client))
-    criterion = compile_criterion(valid.query.canon)
-    walked = walk_corpus(map(listed, valid.corpus.units), criterion, transport)
-    verdict = judge(valid, [unit.traversal for unit in walked], NOW)
+    report = verify(record, transport, NOW)
     seconds = time.process_time() - start
-    if verdict.judgement != "VERIFIED":
-        raise SystemExit(f"the record of this benchmark is {verdict}")
+    if report.judgement != "VERIFIED":
+        raise SystemExit(f"the record of this benchmark is {report}")
     return seconds, transport.seconds
 
 
@@ -184,8 +176,8 @@ def row_figures(*, quick: bool) -> Iterator[Figure]:
         serving(pages) as origin,
         GuardedClient(policy_of(Budgets(), origin_map={BASE: origin})) as client,
     ):
-        verify(client, record)  # reads the certificate authorities once
-        runs = sorted(verify(client, record) for _ in range(ROUNDS))
+        measured(client, record)  # reads the certificate authorities once
+        runs = sorted(measured(client, record) for _ in range(ROUNDS))
     seconds, network = runs[len(runs) // 2]
     bare = median(ROUNDS, loads, bodies)
     baseline = f"json.loads alone, {rows / bare:,.0f} rows/s"

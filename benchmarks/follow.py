@@ -122,8 +122,9 @@ def base_of(count: int) -> Path:
             write(database, some)
             top = some[-1].height or 0
         with indexing(database) as indexer:
-            for day in range(DAYS, -1, -1):
-                came = indexer.catch_up(top - day * BLOCKS_A_DAY, progress=told)
+            for day in range(DAYS, 0, -1):
+                indexer.catch_up(top - day * BLOCKS_A_DAY, progress=told)
+            came = indexer.catch_up(progress=told)
     if came.total != count:
         sys.exit(f"the base holds {came.total:,} pins of {count:,}")
     return part.rename(path)

@@ -13,20 +13,25 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 import pytest
 
 from cli.terminal import COMMAND, MINUTE, environment
+from refold import coverage
 from refold.agentpedia import REASONS
 from refold.agentpedia.event import MAX_INTEGER
 from refold.agentpedia.intake import MAX_PROBLEMS
 from refold.agentpedia.payload import MAX_DEPTH, MAX_DIGITS
 from refold.agentpedia.rules import FLAGS, INLINE_MAX_BYTES
+from refold.cli.coverage_walks import _BUDGETS
 from refold.cli.main import root
 from refold.cli.settings import SETTINGS
+from refold.coverage import CODES
 from refold.kernel.errors import Exit
+from trials.shown import SHOWN
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")))
@@ -97,7 +102,37 @@ def limits() -> str:
     return table(("what", "limit", "beyond it"), iter(rows))
 
 
+def coverage_codes() -> str:
+    return table(
+        ("code", "rules", "what it says", "what to do"),
+        ((f"`{c.id}`", ", ".join(c.rules), c.says, c.remedy) for c in CODES.values()),
+    )
+
+
+def coverage_reasons() -> str:
+    return table(
+        ("reason", "effect", "what it says", "what to do"),
+        ((f"`{r.id}`", r.effect, r.says, r.remedy) for r in coverage.REASONS.values()),
+    )
+
+
+def coverage_budgets() -> str:
+    return table(
+        ("option", "what", "limit"),
+        ((f"`--budget-{name}`", text, f"{limit:,}") for name, limit, text in _BUDGETS),
+    )
+
+
+def trials(name: str) -> str:
+    head, rows = SHOWN[name]
+    return table(head, iter(rows))
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    **{name: partial(trials, name) for name in SHOWN},
+    "coverage-codes": coverage_codes,
+    "coverage-reasons": coverage_reasons,
+    "coverage-budgets": coverage_budgets,
     "flags": flags,
     "reasons": reasons,
     "settings": settings,

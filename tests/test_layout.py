@@ -147,7 +147,11 @@ def test_an_import_the_right_way_passes(module: str, source: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in FILES if module_of(p).split(".")[1:2] in (["agentpedia"], ["coverage"], ["trials"])],
+    [
+        p
+        for p in FILES
+        if module_of(p).split(".")[1:2] in (["agentpedia"], ["coverage"], ["trials"])
+    ],
     ids=file_id,
 )
 def test_the_engine_takes_nothing_from_the_world(path: Path) -> None:

@@ -28,6 +28,7 @@ from refold.agentpedia.tokens import MAX_WORD, Piece, classes, fold, folded_piec
         ("\u1112\u1161\u11ab글 한글", ["한글", "한글"]),
         ("葛\U000e0100飾区 soft\u00adhyphen", ["葛飾区", "softhyphen"]),
         ("\U00020000㐀々ー", ["\U00020000㐀々ー"]),
+        ("a\u115f\u0301", ["á"]),
         ("", []),
         ("--- *** 👍🏽 \u0301\u0301 \ud800 \0", []),
     ],

@@ -13,6 +13,24 @@ from cli.terminal import Answer, refold
 
 Route = Mapping[str, Any]
 
+NOW = ("--now", "2030-01-03T00:00:00Z")
+LINK = {"Link": '</items?page=2>; rel="next"'}
+LAST = {"get": "/items", "query": {"page": "2"}, "json": {"items": "range(3,3)"}}
+LIST = [LAST, {"get": "/items", "headers": LINK, "json": {"items": "range(1,2)"}}]
+URL = "https://api.example.test/items"
+FLAGS = ("--url", URL, "--array-path", "items")
+NEEDLE = ("--match", "name", "eq", "needle")
+PLAN = f"""
+question = "Is there a needle?"
+[criterion]
+match = {{ field = "name", op = "eq", value = "needle" }}
+[[units]]
+id = "list"
+kind = "HTTP_JSON"
+url = "{URL}"
+arrayPath = "items"
+"""
+
 
 @contextmanager
 def served(routes: Sequence[Route]) -> Iterator[list[str]]:

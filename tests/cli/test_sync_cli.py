@@ -285,6 +285,12 @@ def test_check_names_what_differs(wiki: Wiki) -> None:
     found = wiki.check("--format", "json").json
     assert found["isRight"] is False
     assert [one["section"] for one in found["differences"]] == ["review", "editor"]
+    # Nothing says so to a sync. Other rules make everything anew, and then the right ones.
+    assert refold(*wiki.options()).code == Exit.DONE
+    assert wiki.check().code == Exit.NO
+    for rules in ("deployed", "prd"):
+        assert refold(*wiki.options("--rules", rules)).code == Exit.DONE
+    assert wiki.check().code == Exit.DONE
 
 
 def test_check_with_other_rules_says_so(wiki: Wiki) -> None:

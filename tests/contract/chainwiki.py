@@ -141,7 +141,7 @@ class Bots:
     def _revert(self, state: State) -> None:
         slug, head, versions = self._entry(state)
         target = self.random.choice(versions)
-        members = {"revertTo": named(target.id), "contentHash": target.content_hash}
+        members: Json = {"revertTo": named(target.id), "contentHash": target.content_hash}
         self._rev("revert", slug, parentRev=named(head.id), **members)
 
     def _redirect(self, state: State) -> None:
@@ -153,7 +153,7 @@ class Bots:
         slug, head, _ = self._entry(state)
         is_good = self.random.choice([True, False])
         claimed = hash_of(LATE if is_good else b"another text")
-        members = {"contentRef": f"metafile://{self.good}", "contentHash": claimed}
+        members: Json = {"contentRef": f"metafile://{self.good}", "contentHash": claimed}
         pin = self._rev("edit", slug, self.founders[0], parentRev=named(head.id), **members)
         if not is_good:
             self.wrong.add(pin)
@@ -175,11 +175,11 @@ class Bots:
         version = state.versions[challenge.target]
         entry = state.records[version.record]
         outcome = self.random.choice(["dismiss", "revert-to", "protect", "unfreeze", "warn-editor"])
-        params: Json = {
+        params: dict[str, Json] = {
             "revert-to": {"revertTo": named(version.id)},
             "protect": {"protected": True, "displayMode": "reviewed"},
             "warn-editor": {"editor": self._bot().globalmetaid},
-        }.get(outcome, {})
+        }
         baseline = entry.baseline_rev if entry.status == "frozen" else None
         payload = {
             "v": 1,
@@ -187,7 +187,7 @@ class Bots:
             "challengePin": challenge.pin,
             "seed": challenge.pin,
             "outcome": outcome,
-            "params": params or None,
+            "params": params.get(outcome),
             "baselineRev": None if baseline is None else named(baseline),
         }
         self.pin(self._bot(), RULING, payload)

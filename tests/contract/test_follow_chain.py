@@ -34,6 +34,7 @@ from refold.agentpedia.store import open_views
 from refold.db import Database
 from refold.metaid.devnet.faults import KINDS
 from refold.metaid.devnet.ordering import Order
+from refold.metaid.devnet.quirks import PROFILE_NAMES
 from refold.metaid.devnet.reorg import Fate
 from refold.metaid.sync import Progress, Settings, Source, Sync
 
@@ -44,7 +45,6 @@ STEPS = (
     *("reorg",) * 3,
     *("die", "die", "stop", "restart", "faults", "faults", "hide", "lag", "calm", "silence"),
 )
-PROFILES = ("man-p2p", "man-v2", "clean")
 WEEK = 7 * 86_400
 FULL = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 
@@ -123,8 +123,11 @@ class Story:
         self.random = random
         self.now = 1_790_000_000
         for net in self.nets:
-            net.quirks(random.choice(PROFILES), ignores_reorgs=False)
+            net.quirks(random.choice(PROFILE_NAMES), ignores_reorgs=False)
         self.bots = Bots(self.nets, random)
+        for _ in range(8):
+            self.bots.write(5)
+            self.bots.mine()
         self.options = Options(genesis_pin=self.bots.genesis)
         self.node = Node(database, worlds, self.options)
 
@@ -149,7 +152,7 @@ class Story:
         one = random.choice(self.nets)
         match name:
             case "write":
-                self.bots.write(random.randint(1, 4))
+                self.bots.write(random.randint(2, 6))
             case "mine":
                 self.bots.mine(random.choice([1, 1, 2, 9]))
             case "reorg":
@@ -220,7 +223,7 @@ def test_the_stored_view_is_that_of_the_chain(
     database: Database, random: Random, steps: int
 ) -> None:
     wipe(database)
-    limits = {
+    limits: dict[str, Any] = {
         "BATCH_EVENTS": random.choice([1, 25, 20_000]),
         "SNAPSHOT_EVENTS": random.choice([1, 50, 1_000_000]),
         "SNAPSHOT_BLOCKS": random.choice([1, 20]),

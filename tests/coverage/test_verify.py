@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cases.sources import Scripted, answer, items, to
-from coverage.receipts import VALID, changed, consensus, example, http_unit, sealed, source
+from coverage.receipts import PIN, VALID, changed, consensus, example, http_unit, sealed, source
 from refold.coverage import Budgets, Report, result_hash, set_hash, verify
 from refold.coverage.record import Match
 from refold.coverage.walk.asking import Answer, Ask, Failure
@@ -36,7 +37,9 @@ def three_rows() -> Scripted:
 
 
 ROWS = st.sampled_from([{"id": 1, "name": "receipt"}, {"id": 2}, 3, None, "x"])
+PINS = {"code": 1, "data": {"list": [{"id": PIN, "status": 0}], "nextCursor": ""}}
 bodies = st.one_of(
+    st.just(PINS),
     st.binary(max_size=30),
     st.lists(
         st.sampled_from([{"id": 1, "name": "receipt"}, {"id": 2}, 3, None, "x"]), max_size=4
@@ -49,13 +52,22 @@ answers = st.one_of(
 )
 
 
-@given(kind=st.sampled_from(sorted(VALID)), given_=st.lists(answers, min_size=1, max_size=3))
-def test_whatever_a_source_answers_there_is_a_report(kind: str, given_: list[Any]) -> None:
+@given(
+    kind=st.sampled_from(sorted(VALID)),
+    given_=st.lists(answers, min_size=1, max_size=3),
+    said=st.sampled_from(["", "", "nonsense", "https://other.test/x", "https://\x1b[31m"]),
+)
+def test_whatever_a_source_answers_there_is_a_report(
+    kind: str, given_: list[Any], said: str
+) -> None:
+    """`said` is what answered in the end: a folder of answers may say anything."""
+
     def reply(ask: Ask) -> Answer | Failure:
         one = given_[len(transport.asks) % len(given_)]
         if isinstance(one, str):
             return Failure(ask.url, one, "no")
-        return answer(ask.url, one[1], one[0])
+        whole = answer(said or ask.url, one[1], one[0])
+        return msgspec.structs.replace(whole, mapped_to="http://127.0.0.1:1")
 
     transport = Scripted(reply)
     record = VALID[kind]()
@@ -66,6 +78,13 @@ def test_whatever_a_source_answers_there_is_a_report(kind: str, given_: list[Any
     assert len(report.units) == len(record["corpus"]["units"])
     if "consensus" in record:
         assert len(report.sources) == len(record["consensus"]["sourceSet"])
+
+
+def test_an_answer_that_says_it_is_from_nowhere_is_an_answer() -> None:
+    whole = msgspec.structs.replace(answer("nonsense", PINS), mapped_to="http://127.0.0.1:1")
+    report = verified(VALID["present"](), Scripted(lambda _ask: whole))
+    assert report.judgement == "INCONCLUSIVE"
+    assert report.origins == {"nonsense": "http://127.0.0.1:1"}
 
 
 def test_what_is_not_valid_is_not_walked() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refold.kernel.errors import InputError, UsageError
-from refold.kernel.utc import format_utc, now, parse_utc
+from refold.kernel.utc import format_utc, later, now, parse_utc
 
 MOMENTS = st.datetimes(timezones=st.just(UTC)).map(lambda moment: moment.replace(microsecond=0))
 
@@ -129,3 +129,16 @@ def test_now_is_the_second_the_clock_is_in() -> None:
     assert moment.microsecond == 0
     assert before - timedelta(seconds=1) < moment <= after
     assert parse_utc(format_utc(moment)) == moment
+
+
+@settings(deadline=None)
+@given(MOMENTS, st.integers(-(10**12), 10**12))
+def test_later_is_so_many_seconds_on(moment: datetime, seconds: int) -> None:
+    text = format_utc(moment)
+    try:
+        expected = format_utc(moment + timedelta(seconds=seconds))
+    except OverflowError:
+        with pytest.raises(InputError, match="no such time"):
+            later(text, seconds)
+    else:
+        assert later(text, seconds) == expected

@@ -191,6 +191,21 @@ def test_names_that_were_meant_are_told() -> None:
     assert fault.hint == "Did you mean recheck-of?"
 
 
+@pytest.mark.parametrize("line", ["goal：x", " goal: x", "goal : x", "Goal ：x"])
+def test_a_field_in_a_wrong_line_is_not_missing_as_well(line: str) -> None:
+    lines = [line if each.startswith("goal") else each for each in TRIAL]
+    assert len(codes(content(*lines))) == 1
+
+
+def test_problems_are_told_from_top_to_bottom() -> None:
+    text = content(" run-v1", "outcome: x", "requests: -1", "started: now", "model : y")
+    faults = read_content(text).problems
+    places = [each.line for each in faults if each.line]
+    assert places == sorted(places)
+    assert places[-1] == 5
+    assert [each.field for each in faults[-2:]] == ["runtime", "owner-proof"]
+
+
 def test_lines_without_colon_in_a_row_are_one_problem() -> None:
     text = content(*RUN, "", "I tried.", "It worked.", "model: x", "again", "---", "text")
     assert [(each.code, each.line) for each in read_content(text).problems] == [

@@ -119,8 +119,9 @@ def fold(text: str) -> str:
     """Give a text as words are compared: NFKC, case folding, without what shows nothing."""
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _IGNORED.sub("", folded)
+    # What shows nothing goes first: it may keep a letter and its mark from becoming one.
+    folded = unicodedata.normalize("NFKC", _IGNORED.sub("", text)).casefold()
+    return unicodedata.normalize("NFKC", _IGNORED.sub("", folded))
 
 
 def classes(text: str) -> str:

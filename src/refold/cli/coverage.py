@@ -16,6 +16,7 @@ from refold.cli.coverage_report import (
     print_validation,
     read_bounded,
     validation_json,
+    whoever_reads,
 )
 from refold.cli.coverage_walks import (
     WalkOptions,
@@ -98,14 +99,16 @@ def validate(files: tuple[str, ...], moment: str | None, form: str) -> int:
     for name in files:
         validation = check(read_bounded(name), now)
         code = code if validation.is_valid else Exit.NO
-        if form == "text":
-            print_validation(name, validation)
-        elif form == "json":
-            print_json(validation_json(name, validation))
-        else:
-            runs.append(sarif(report_unreplayed(validation, now), _uri(name)))
-    if runs:
-        print_json({**runs[0], "runs": [run for log in runs for run in log["runs"]]})
+        with whoever_reads():
+            if form == "text":
+                print_validation(name, validation)
+            elif form == "json":
+                print_json(validation_json(name, validation))
+            else:
+                runs.append(sarif(report_unreplayed(validation, now), _uri(name)))
+    with whoever_reads():
+        if runs:
+            print_json({**runs[0], "runs": [run for log in runs for run in log["runs"]]})
     return code
 
 
@@ -151,10 +154,11 @@ def verify(
             sources=sources,
             progress=progress,
         )
-    if form == "text":
-        sys.stdout.buffer.write(render(report).encode(errors="backslashreplace"))
-    else:
-        print_json(report if form == "json" else sarif(report, _uri(file)))
+    with whoever_reads():
+        if form == "text":
+            sys.stdout.buffer.write(render(report).encode(errors="backslashreplace"))
+        else:
+            print_json(report if form == "json" else sarif(report, _uri(file)))
     return _exit_code(report, require_coverage, accept_recorded=accept_recorded)
 
 
@@ -177,10 +181,11 @@ def compare(first: str, second: str, first_pin: str, moment: str | None, form: s
     if earlier is None or later is None:
         return Exit.NO
     comparison = compared(earlier, later, first_pin)
-    if form == "json":
-        print_json(comparison)
-    else:
-        print_comparison(comparison, (first, second))
+    with whoever_reads():
+        if form == "json":
+            print_json(comparison)
+        else:
+            print_comparison(comparison, (first, second))
     return Exit.DONE if comparison.is_clean else REFUTED
 
 

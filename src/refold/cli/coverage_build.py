@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from refold.cli.coverage_report import built_json, note, print_built
+from refold.cli.coverage_report import built_json, note, print_built, whoever_reads
 from refold.cli.coverage_walks import (
     Seconds,
     WalkOptions,
@@ -85,6 +85,8 @@ def build(
         raise UsageError(
             "plan-or-source", "give a plan or one source", "PLAN.toml, or --url, or --endpoint"
         )
+    if out is not None and not Path(out).resolve().parent.is_dir():
+        raise UsageError("no-folder", f"{out}: its folder is not there", "make it first")
     planned = plan_of(_plan_of_flags(flags)) if plan is None else read_plan(read_input(plan))
     with transport_of(walking) as transport, walk_progress() as progress:
         built = build_receipt(
@@ -95,11 +97,12 @@ def build(
             budgets=budgets_of(walking),
             progress=progress,
         )
-    if out is None:
-        sys.stdout.buffer.write(built.data)
-    else:
+    if out is not None:
         Path(out).write_bytes(built.data)
-        if form == "json":
+    with whoever_reads():
+        if out is None:
+            sys.stdout.buffer.write(built.data)
+        elif form == "json":
             print_json(built_json(built, out))
         else:
             print_built(built, out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from refold.cli.output import print_line
@@ -10,6 +11,7 @@ from refold.kernel.errors import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from refold.coverage import Built, Comparison, Validation
     from refold.kernel.errors import Problem
@@ -21,6 +23,11 @@ def note(code: str, text: str) -> None:
     """Say one line on standard error, beside the result."""
     line = f"refold: {code}: {one_line(text)}\n"
     sys.stderr.buffer.write(line.encode(errors="backslashreplace"))
+
+
+def whoever_reads() -> AbstractContextManager[None]:
+    """Print to whom it may concern: a reader who leaves, as `head` does, changes no exit code."""
+    return suppress(BrokenPipeError)
 
 
 def read_bounded(name: str) -> bytes:
@@ -122,8 +129,9 @@ def print_built(built: Built, place: str) -> None:
         print_line(f"  unit {one_line(unit.id)}  {unit.kind}  {unit.coverage}")
         if unit.kind != "MANUAL":
             print_line(
-                f"    {unit.pages:,} pages, {unit.observed_replayed:,} rows, "
-                f"{unit.termination_recorded} by {unit.end_marker_kind}, {unit.requests:,} requests"
+                f"    {_counted(unit.pages, 'page')}, {_counted(unit.observed_replayed, 'row')}, "
+                f"{unit.termination_recorded} by {unit.end_marker_kind}, "
+                f"{_counted(unit.requests, 'request')}"
             )
         for reason in unit.reasons:
             print_line(f"    {reason}: {one_line(unit.why.get(reason) or REASONS[reason].says)}")
@@ -153,6 +161,10 @@ def _finding(problem: Problem) -> dict[str, str]:
         "message": problem.message,
         "remedy": problem.hint,
     }
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _yes(value: bool) -> str:

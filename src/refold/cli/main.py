@@ -81,6 +81,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command and give its exit code; what is wrong goes to standard error as lines."""
     as_json = "--format=json" in arguments or "--format json" in " ".join(arguments)
+    code: int = Exit.DONE
     try:
         code = _invoke(arguments)
         sys.stdout.flush()
@@ -88,8 +89,8 @@ def run(arguments: Sequence[str]) -> int:
         error.show()
         return Exit.USAGE
     except BrokenPipeError:
-        _drop_output()  # the reader left, as `head` does: nothing is wrong, and nobody is there
-        return Exit.DONE
+        _drop_output()  # the reader left, as `head` does: nothing is wrong, the answer stays
+        return code
     except (click.ClickException, click.Abort, KeyboardInterrupt, OSError, RefoldError) as error:
         problems, code = _problems(error)
     except Exception as error:

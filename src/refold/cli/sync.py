@@ -113,9 +113,12 @@ def sync(
         if not follow:
             started = time.monotonic()
             report = chain.round(int(time.time()), full=full, stop=stop)
+            _require_an_answer(report)
             turn = follower.follow(report, int(time.time()), progress=bar.fold, stop=stop)
             bar.clear()
             print_turn(turn, time.monotonic() - started, said)
+            if stop.is_set():
+                return Exit.INTERRUPTED
             return Exit.DONE if report.is_covered else Exit.SOURCE
         telling = _Telling(follower, bar, said, stop)
         Loop(chain, tell=telling, stop=stop, pace=Pace(lists_a_day=daily_lists)).run()

@@ -22,6 +22,7 @@ from refold.coverage.walk.budget import Budgets, Purse
 from refold.coverage.walk.drive import Progress, walk_corpus
 from refold.coverage.walk.walked import Walked, listed
 from refold.kernel.addresses import parse_url
+from refold.kernel.errors import InputError
 
 __all__ = ["verify"]
 
@@ -73,5 +74,10 @@ def verify(
 
 def _dialled(walked: tuple[Walked, ...]) -> dict[str, str]:
     """Give the origins that others answered for, as the answers themselves say."""
-    proofs = (proof for one in walked for proof in one.proofs if proof.mapped_to)
-    return {parse_url(proof.url).origin: proof.mapped_to for proof in proofs}
+    dialled: dict[str, str] = {}
+    for proof in (proof for one in walked for proof in one.proofs if proof.mapped_to):
+        try:
+            dialled[parse_url(proof.url).origin] = proof.mapped_to
+        except InputError:  # a folder of answers may say anything
+            dialled[proof.url] = proof.mapped_to
+    return dialled

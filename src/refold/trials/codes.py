@@ -8,7 +8,12 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["CODES", "Code", "Fault", "fault", "problems_of", "warnings_of"]
+from refold.kernel.errors import InputError, Problem
+
+__all__ = ["CODES", "Code", "Fault", "fault", "problems_of", "refusal", "warnings_of"]
+
+_MEMBERS = frozenset({"room", "reply_to", "public_key", "signature"})
+"""Members of a posted message beside content; all other fields stand in the content."""
 
 
 class Code(msgspec.Struct, frozen=True):
@@ -50,6 +55,25 @@ def problems_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
 def warnings_of(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
     """Give those that refuse nothing, in their order."""
     return tuple(each for each in faults if each.warning)
+
+
+def refusal(problems: tuple[Fault, ...]) -> InputError:
+    """Give the error that says all problems (at least one) of a posted message.
+
+    Its pointers lead into the message; the field of the content is in the detail.
+    """
+    return InputError.of(
+        [
+            Problem(
+                each.code,
+                each.detail,
+                each.hint,
+                f"/{each.field if each.field in _MEMBERS else 'content'}",
+                each.line,
+            )
+            for each in problems
+        ]
+    )
 
 
 _RETYPE = "Take the character out; an editor that shows invisible characters helps."

@@ -16,8 +16,8 @@ from refold.kernel.utc import parse_utc
 from refold.trials.codes import Fault, fault
 from refold.trials.grammar import Line, Sheet, near
 from refold.trials.posts import POSTS, FormatPost
+from refold.trials.rules import BLOCKERS
 from refold.trials.tables import (
-    BLOCKERS,
     FORMATS,
     MAX_INTEGER,
     MAX_VALUE,

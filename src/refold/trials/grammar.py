@@ -43,6 +43,7 @@ _CONTENT = tuple(
         ("bom", "\ufeff"),
     )
 )
+_ANY_CONTENT = re.compile("|".join(characters.pattern for _, characters in _CONTENT))
 _HEADER = tuple(
     (code, re.compile(characters))
     for code, characters in (
@@ -59,9 +60,9 @@ _NEARLY = re.compile("(trial|run|disposition|review|withdraw|revoke)-v[0-9]+")
 _NAMED = re.compile("([A-Za-z][A-Za-z0-9-]*):(.*)", re.DOTALL)
 _SPACED = re.compile("[A-Za-z][A-Za-z0-9_-]*[ \t]+:.*", re.DOTALL)
 _FULLWIDTH = re.compile("[ \t]*[A-Za-z][A-Za-z0-9_-]*[ \t]*：.*", re.DOTALL)
+_MEANT = re.compile("[ \t]*([A-Za-z][A-Za-z0-9_-]*)[ \t]*[:：](.*)", re.DOTALL)
 _DASHES = re.compile("[ \t]*[-‐-―−－]{1,8}[ \t]*")
 _MAX_SHOWN = 40
-_EDITS = re.compile("[a-z0-9-]+")
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -99,8 +100,9 @@ def read_sheet(content: bytes | str) -> tuple[Sheet, tuple[Fault, ...]]:
             return Sheet(None, (), text), tuple(faults)
         form = FORMATS.get(trimmed)
         if form is None:
+            detail = f"There is no format {trimmed[:_MAX_SHOWN]}."
             hint = f"Use one of {', '.join(FORMATS)}."
-            faults.append(fault("marker_unknown", f"There is no format {trimmed}.", hint, line=1))
+            faults.append(fault("marker_unknown", detail, hint, line=1))
             return Sheet(None, (), text), tuple(faults)
         hint = f"Write {form.marker} alone on the first line."
         faults.append(fault("marker_spelling", hint=hint, line=1))
@@ -126,11 +128,11 @@ def _content_faults(text: str) -> Iterator[Fault]:
         return
     if len(text) > MAX_CONTENT:
         yield fault("too_long", f"The content has {len(text)} of {MAX_CONTENT} code points.")
-    body = text.strip(OUTER_WHITESPACE)
-    outer = text if not body else text[: text.index(body)] + text[text.rindex(body) + len(body) :]
+    before = len(text) - len(text.lstrip(OUTER_WHITESPACE))
+    outer = text[:before] + text[len(text.rstrip(OUTER_WHITESPACE)) :]
     if outer.strip("\ufeff"):  # which has a code of its own
         yield fault("outer_whitespace", line=1 if text[0] in OUTER_WHITESPACE else None)
-    for code, characters in _CONTENT:
+    for code, characters in _CONTENT if _ANY_CONTENT.search(text) else ():
         found = characters.search(text)
         if found:
             number = text.count("\n", 0, found.start()) + 1
@@ -169,6 +171,10 @@ def _read_header(form: Format, header: list[str]) -> tuple[tuple[Line, ...], lis
         elif not broken or ":" in raw or "：" in raw:
             faults.append(_unnamed(form, raw, number))
             broken = 0 if ":" in raw or "：" in raw else number
+            meant = _MEANT.fullmatch(raw)
+            if meant:  # so that its field is not called missing as well
+                name = meant[1].lower().replace("_", "-")
+                lines += [Line(number, name, meant[2].strip(" \t"))] if form.field(name) else []
     return tuple(lines), faults
 
 

@@ -56,12 +56,13 @@ def read_content(
     """
     sheet, faults = read_sheet(content)
     if sheet.format is None:
-        post = None if problems_of(faults) else Message(sheet.text)
-        return Reading("message", post, faults)
+        message = None if problems_of(faults) else Message(sheet.text)
+        return Reading("message", message, faults)
     fields = read_fields(sheet.format, sheet)
     all_faults = [*faults, *fields.faults]
     node = fields.places.get("node")
-    if node is not None and origin is not None and node.value != origin:
+    is_origin = all(each.code != "origin_form" for each in fields.faults)
+    if node is not None and is_origin and origin is not None and node.value != origin:
         detail = f"The post is for {node.value[:80]!a}; this node is {origin}."
         all_faults.append(fault("wrong_node", detail, line=node.number, field="node"))
     target, proof = None, None
@@ -69,8 +70,16 @@ def read_content(
         target, proof = _consent(fields.places, sites, all_faults, preview=preview)
     elif sheet.format.kind == "review":
         _tool(fields.places.get("tool"), all_faults, preview=preview)
+    all_faults.sort(key=_place)
     post = None if problems_of(tuple(all_faults)) else fields.post
     return Reading(sheet.format.kind, post, tuple(all_faults), target, proof)
+
+
+def _place(one: Fault) -> tuple[int, int]:
+    """Give where a fault is told: those of the whole content first, missing fields last."""
+    if one.line is None:
+        return (2 if one.field else 0, 0)
+    return (1, one.line)
 
 
 def _consent(

@@ -71,9 +71,8 @@ def _file_of(site: Site, url: Url, target: Target) -> Url:
     repository, rest = split_repository(site, url)
     if _compared(site, repository) != _compared(site, target.repository):
         raise WrongUrlError("proof_repository", hint=f"Link a file of {target.service}.")
-    words = next((page for page in ((),) if raw), None)
-    if not raw:
-        words = next((page for page in site.pages if rest[: len(page)] == page), None)
+    pages = ((),) if raw else site.pages
+    words = next((page for page in pages if rest[: len(page)] == page), None)
     if words is None or len(rest) < len(words) + 2:
         raise WrongUrlError("proof_file")
     ref, *path = rest[len(words) :]

@@ -85,6 +85,8 @@ def _faults(
     if wrong is not None:
         yield wrong
     trial = lookup(parent.trial) if wrong is None and parent and parent.trial else None
+    if wrong is None and trial is None and _PARENTS.get(post.kind):
+        yield fault("reply_unknown", "The trial of the message is not here.", field="reply_to")
     if isinstance(post, Run):
         if trial is not None:
             yield from _open(trial, now)
@@ -111,23 +113,23 @@ def _closing(closes: str, now: str) -> Iterator[Fault]:
 def _misplaced(post: Post, reply_to: int | None, parent: Standing | None) -> Fault | None:
     """Give why a post may not stand where it does."""
     if reply_to is not None and parent is None:
-        return fault("reply_unknown", f"There is no message {reply_to}.")
+        return fault("reply_unknown", f"There is no message {reply_to}.", field="reply_to")
     if isinstance(post, Message):
         return None
     wanted = _PARENTS[post.kind]
     if wanted is None:
-        return None if reply_to is None else fault("not_top_level")
+        return None if reply_to is None else fault("not_top_level", field="reply_to")
     if parent is None:
-        return fault("needs_reply", f"A {post.kind} answers a {wanted}.")
+        return fault("needs_reply", f"A {post.kind} answers a {wanted}.", field="reply_to")
     if parent.kind != wanted:
         detail = f"A {post.kind} answers a {wanted}; message {parent.id} is a {parent.kind}."
-        return fault("reply_kind", detail)
+        return fault("reply_kind", detail, field="reply_to")
     return None
 
 
 def _open(trial: Standing, now: str) -> Iterator[Fault]:
     if trial.closes is not None and trial.closes <= now:
-        yield fault("trial_closed", f"Trial {trial.id} closed at {trial.closes}.")
+        yield fault("trial_closed", f"Trial {trial.id} closed at {trial.closes}.", field="reply_to")
 
 
 def _recheck(earlier: Standing | None, key: str, trial: Standing | None) -> Iterator[Fault]:

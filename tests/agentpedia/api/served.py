@@ -1,10 +1,10 @@
-"""The encyclopedia over HTTP for tests: the demo wiki or a random stream, stored, folded, served."""
+"""The encyclopedia over HTTP for tests: the demo wiki stored, folded and served."""
 
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import httpx2
@@ -67,13 +67,13 @@ class Stored:
     fold: Fold
     tip: int
 
-    @property
+    @cached_property
     def view(self) -> Told:
         """Give the full view."""
         state = self.fold.view(self.tip).state
         return {(section, key): value for section, key, value in records(state, self.tip)}
 
-    def keys(self) -> list[str]:
+    def names(self) -> list[str]:
         return sorted(self.fold.state.keys)
 
 
@@ -116,9 +116,10 @@ def store_demo(database: Database) -> Stored:
 class Served:
     """A server over a database, and a client that follows nothing."""
 
-    def __init__(self, url: str, http: httpx2.Client) -> None:
+    def __init__(self, url: str, http: httpx2.Client, log: io.BytesIO) -> None:
         self.url = url
         self.http = http
+        self._log = log
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
         names = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -126,8 +127,11 @@ class Served:
 
     def json(self, path: str) -> Any:
         answer = self.get(path)
-        assert answer.status_code == 200, (path, answer.text)
+        assert answer.status_code == 200, (path, answer.text, self.log_lines()[-2:])
         return answer.json()
+
+    def log_lines(self) -> list[str]:
+        return self._log.getvalue().decode().splitlines()
 
     def problem(self, path: str, status: int) -> dict[str, Any]:
         return problem_in(self.get(path), status)
@@ -156,10 +160,11 @@ class Served:
 @contextmanager
 def served(database: Database, *, origin: str = ORIGIN) -> Iterator[Served]:
     """Serve the encyclopedia from a database while open."""
-    log = make_log(io.BytesIO())
+    out = io.BytesIO()
+    log = make_log(out)
     app = application([agentpedia_part(database)], log=log, origin=origin)
     with (
         serving(app, listen("127.0.0.1", 0), log) as url,
         httpx2.Client(base_url=url, trust_env=False, timeout=20) as http,
     ):
-        yield Served(url, http)
+        yield Served(url, http, out)

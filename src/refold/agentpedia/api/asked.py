@@ -50,11 +50,10 @@ class EntryAsked(msgspec.Struct, frozen=True):
 
 
 class EntryNamed(msgspec.Struct, frozen=True):
-    """One entry, by language and slug or by key."""
+    """One entry, by language and slug."""
 
-    lang: Lang | None = None
-    slug: Slug | None = None
-    key: Key | None = None
+    lang: Lang
+    slug: Slug
 
 
 class OfEntryAsked(ListAsked, kw_only=True, frozen=True, rename="camel"):

@@ -11,9 +11,8 @@ from refold.serving.limits import Limit
 __all__ = ["CODES", "LIMITS"]
 
 CODES: tuple[Code, ...] = (
-    Code("entry-unnamed", 400, "Entry not named", "Name an entry by lang and slug, or by key."),
+    Code("entry-unnamed", 400, "Entry not named", "Name an entry by lang and slug."),
     Code("editor-unnamed", 400, "Editor not named", "Name an editor by metaid."),
-    Code("search-empty", 400, "Nothing to search for", "The question has no letter or digit."),
     Code("search-too-long", 400, "Question too long", "Ask for less; /v1/limits has the bounds."),
     Code("search-after", 404, "Unknown place", "The cursor is one of another question."),
     Code("name-invalid", 400, "Bad name", "A name holds what no text of the protocol has."),

@@ -1,7 +1,8 @@
 """The routes of the network's existing L2 service (see `queries.compat`).
 
 What is wrong is told as problem details, with the members `error` and `entryKey` that its readers
-know beside them.
+know beside them. For that the members of some queries may be missing and are looked for here, which
+no document could say: those routes are described in docs/agentpedia-api.md instead.
 """
 
 import re
@@ -82,7 +83,7 @@ class CompatApi:
 
     @get(
         "/api/agentpedia/entry", summary="Give an entry, as the existing L2 does",
-        codes=("entry-unknown", "entry-unnamed"), example={"lang": "en", "slug": "tides"},
+        listed=False,
     )  # fmt: skip
     async def entry(self, asked: NamedAsked, call: Call) -> Answer[OldEntry]:
         """Give an entry with its head, history, backlinks and editors."""
@@ -119,7 +120,7 @@ class CompatApi:
 
     @get(
         "/api/agentpedia/backlinks", summary="List backlinks, as the existing L2 does",
-        codes=("entry-unnamed",), example={"lang": "en", "slug": "tides"},
+        listed=False,
     )  # fmt: skip
     def backlinks(self, asked: NamedAsked, call: Call) -> Answer[OldBacklinks]:
         """Give what links to an entry."""
@@ -131,7 +132,7 @@ class CompatApi:
 
     @get(
         "/api/agentpedia/editor", summary="Give an editor, as the existing L2 does",
-        codes=("editor-unknown", "editor-unnamed"),
+        listed=False,
     )  # fmt: skip
     def editor(self, asked: EditorAsked, call: Call) -> Answer[OldEditor]:
         """Give an editor."""

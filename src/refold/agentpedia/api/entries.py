@@ -79,11 +79,11 @@ class EntriesApi:
 
     @get(
         "/v1/agentpedia/entry", summary="Give an entry by language and slug",
-        example={"key": "en:tides"}, codes=("entry-unknown", "entry-unnamed"),
+        example={"lang": "en", "slug": "tides"}, codes=_UNKNOWN,
     )  # fmt: skip
     def named(self, asked: EntryNamed) -> Entry:
-        """Give an entry: by `lang` and `slug` (a title will do), or by `key`."""
-        return self._asking.inline(entry_of, key_of(asked.lang, asked.slug, asked.key))
+        """Give an entry as `/v1/agentpedia/entries/{key}` does; a title will do for the slug."""
+        return self._asking.inline(entry_of, key_of(asked.lang, asked.slug))
 
     @get("/v1/agentpedia/entries/{key}", summary="Give an entry", codes=_UNKNOWN, example=_EXAMPLE)
     def entry(self, asked: EntryAsked) -> Entry:
@@ -223,10 +223,13 @@ class EntriesApi:
 
     @get(
         "/v1/agentpedia/search", summary="Search the displayed texts",
-        codes=("search-empty", "search-too-long", "search-after"), example={"q": "tides"},
+        codes=("search-too-long", "search-after"), example={"q": "tides"},
     )  # fmt: skip
     async def search(self, asked: SearchAsked, call: Call) -> Page[Found]:
-        """Give entries in which all words stand, best first, with windows of their texts."""
+        """Give entries in which all words stand, best first, with windows of their texts.
+
+        Where there is no word in the question, nothing is found.
+        """
         place = call.place(asked, tuple[int, int, tuple[int, ...]])
         after = None if place is None else Place(*place)
         found, following = await self._asking.in_thread(

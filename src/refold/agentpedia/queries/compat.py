@@ -299,7 +299,7 @@ def _times(look: Look, names: Sequence[str]) -> dict[str, int]:
     ids = sorted({name.partition("::")[0] for name in names})
     asked = select(pins.c.pin, pins.c.timestamp)
     rows = look.connection.execute(asked.where(one_of(look.connection, pins.c.pin, ids)))
-    return dict(rows.tuples().all())
+    return {row[0]: row[1] for row in rows}
 
 
 def old_editor(look: Look, name: str) -> OldEditor:

@@ -21,7 +21,7 @@ from refold.agentpedia.queries.model import (
 )
 from refold.agentpedia.queries.questions import Question
 from refold.agentpedia.queries.texts import MAX_TEXT, file_text, hidden_of
-from refold.agentpedia.slug import normalize_slug
+from refold.agentpedia.slug import entry_key, normalize_slug
 from refold.agentpedia.store import StoredVersion, tables
 from refold.agentpedia.store.rows import STEP, indexed, lookup, step_at
 from refold.kernel.errors import InputError
@@ -89,25 +89,12 @@ _ENTRY = Question(_entry)
 _PLATE = Question(lambda: select(_E.value).where(_E.key == _KEY))
 
 
-def key_of(lang: str | None, slug: str | None, key: str | None) -> str:
-    """Give the entry key that is named: whole, or by language and a slug or title.
-
-    A title is normalised as links are. Raises InputError `entry-unnamed` when neither is given.
-    """
-    if key is not None and lang is None and slug is None:
-        return key
-    if key is None and lang is not None and slug is not None:
-        return f"{lang}:{_normalized(slug)}"
-    raise InputError(
-        "entry-unnamed", "an entry is named by lang and slug, or by key", "give one or the other"
-    )
-
-
-def _normalized(slug: str) -> str:
+def key_of(lang: str, slug: str) -> str:
+    """Give the entry key for a language and a slug, or a title, which is normalised as in links."""
     try:
-        return normalize_slug(slug)
+        return entry_key(lang, normalize_slug(slug))
     except InputError:
-        return slug
+        return entry_key(lang, slug)
 
 
 def entry_of(look: Look, key: str) -> Entry:

@@ -12,6 +12,7 @@ from refold.agentpedia.snippets import snippets
 from refold.agentpedia.store import StoredVersion, tables
 from refold.agentpedia.store.search import Place, SearchIndex
 from refold.db import one_of
+from refold.kernel.errors import InputError
 
 __all__ = ["search"]
 
@@ -23,10 +24,15 @@ def search(
 ) -> tuple[list[Found], Place | None]:
     """Give what was found for a question, best first, and where the next page begins.
 
-    Texts that the operator hides are not found. Raises InputError `search-empty`,
-    `search-too-long`, `search-after`.
+    Texts that the operator hides are not found; without a word to search for, nothing is. Raises
+    InputError `search-too-long`, `search-after`.
     """
-    query = parse_query(text)
+    try:
+        query = parse_query(text)
+    except InputError as error:
+        if error.code != "search-empty":
+            raise
+        return [], None
     page = SearchIndex(look.connection).search(query, limit=limit, lang=lang, after=after)
     rows = _rows(look, [hit.key for hit in page.hits])
     versions = versions_named(look, [row[4] for row in rows.values()])

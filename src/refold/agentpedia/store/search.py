@@ -20,7 +20,7 @@ from itertools import islice
 import msgspec
 from sqlalchemy import Connection, delete
 
-from refold.agentpedia.scoring import MAX_RARITY, MAX_WEIGHT, rarity, weight_in
+from refold.agentpedia.scoring import MAX_RARITY, MAX_WEIGHT, rarity, weights_in
 from refold.agentpedia.searchquery import SearchQuery
 from refold.agentpedia.store.searchblocks import (
     MAX_BLOCK,
@@ -46,7 +46,7 @@ __all__ = [
     "SearchText",
 ]
 
-MAX_POSTINGS = 32_768
+MAX_POSTINGS = 16_384
 """Postings that one question reads, so that none takes more than some milliseconds however many
 documents there are. Of a single term any number can be listed: they are read as they are needed."""
 MAX_CHECKED = 256
@@ -56,7 +56,7 @@ read."""
 
 _CHUNK = 32
 """Documents that are looked into at a time."""
-_LOOK = 300
+_LOOK = 64
 """Postings that are read in the time that looking into a document takes."""
 _BLOCKS = 64
 """Blocks that one statement reads of a list that may end early."""
@@ -163,7 +163,7 @@ class SearchIndex:
         if len(asked) == 1:
             found, is_partial = self._listed(asked[0], last), False
         else:
-            found, is_partial = self._ranked(asked, last, best)
+            found, is_partial = self._ranked(asked, last, best, query.needles)
         if lang is not None:
             tag = tag_of(lang)
             found = (item for item in found if (item & _NUMBER) >> TAG_SHIFT == tag)
@@ -199,10 +199,12 @@ class SearchIndex:
                 if item > begin:
                     yield (item >> NUMBER_BITS) * term.scale << NUMBER_BITS | item & _NUMBER
 
-    def _ranked(self, asked: list[_Term], last: int, best: int) -> tuple[Iterator[int], bool]:
+    def _ranked(
+        self, asked: list[_Term], last: int, best: int, needles: tuple[str, ...]
+    ) -> tuple[Iterator[int], bool]:
         """Give the documents that have all of the terms, best first, from behind `last`.
 
-        Also tells whether some were not considered.
+        Also tells whether some were not considered. Those without a phrase may be among them.
         """
         left = MAX_POSTINGS
         is_partial = False
@@ -212,12 +214,16 @@ class SearchIndex:
             if place and not numbers:
                 return iter(()), is_partial
             share = left // (len(asked) - place)
-            if place and len(numbers) <= MAX_CHECKED and term.documents > _LOOK * len(numbers):
-                weights = self._weights_in(numbers, term)
-            else:
-                weights = self._weights(term, share)
-                left -= len(weights)
-                is_partial |= len(weights) < term.documents
+            read = share if term.documents > share else _LOOK * len(numbers)
+            if place and len(numbers) <= MAX_CHECKED and term.documents > read:
+                # The others are more frequent still.
+                scores = self._scores_in(numbers, asked[place:], needles)
+                numbers = scores.keys()
+                weighed.append((1, scores))
+                break
+            weights = self._weights(term, share)
+            left -= len(weights)
+            is_partial |= len(weights) < term.documents
             numbers = numbers & weights.keys() if place else weights.keys()
             weighed.append((term.scale, weights))
         found = list(numbers)
@@ -240,11 +246,19 @@ class SearchIndex:
                 return dict(islice(weights.items(), most))
         return weights
 
-    def _weights_in(self, numbers: AbstractSet[int], term: _Term) -> dict[int, int]:
-        """Give the weights of a term in those of the documents that have it."""
-        streams = ((number, unpacked(stream)) for number, stream in self._sql.streams(numbers))
-        found = ((number, weight_in(stream, term.term)) for number, stream in streams)
-        return {number: weight for number, weight in found if weight}
+    def _scores_in(
+        self, numbers: AbstractSet[int], asked: list[_Term], needles: tuple[str, ...]
+    ) -> dict[int, int]:
+        """Give what terms add to the scores of those of the documents that have all of them."""
+        names = [term.term for term in asked]
+        scores: dict[int, int] = {}
+        for number, stored in self._sql.streams(numbers):
+            stream = unpacked(stored)
+            weights = weights_in(stream, names) if all(n in stream for n in needles) else (0,)
+            if all(weights):
+                pairs = zip(asked, weights, strict=True)
+                scores[number] = sum(term.scale * weight for term, weight in pairs)
+        return scores
 
     def _blocks(self, term: _Term, begin: int, size: int) -> Iterator[bytes]:
         """Give the blocks of a term in their order, from about a posting on, so many at a time."""

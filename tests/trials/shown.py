@@ -1,0 +1,54 @@
+"""The tables of docs/trials-format.md: head and rows, made from the tables of the format."""
+
+from refold.trials import BLOCKERS, CODES, FORMATS, LIMITS, NODE, SITES, Field, Site
+
+Shown = tuple[tuple[str, ...], list[tuple[str, ...]]]
+
+_REPLIES = {"trial": "a trial", "run": "a run", None: "nothing"}
+
+
+def _value(field: Field) -> str:
+    if field.values:
+        return ", ".join(f"`{word}`" for word in field.values)
+    return {"id": "a message id from 1", "classes": "list of classes"}.get(field.form, field.form)
+
+
+def _form(site: Site) -> str:
+    host = site.raw_host or site.host
+    return "/".join((host, "REPOSITORY", *site.raw, "REF", "FILE"))
+
+
+SHOWN: dict[str, Shown] = {
+    "trials-posts": (
+        ("marker", "replies to", "what it is"),
+        [(f"`{f.marker}`", _REPLIES[f.parent], f.says) for f in FORMATS.values()],
+    ),
+    "trials-fields": (
+        ("post", "field", "needed", "value", "what it says"),
+        [
+            (form.kind, f"`{f.name}`", "yes" if f.required else "", _value(f), f.says)
+            for form in FORMATS.values()
+            for f in form.fields
+        ]
+        + [("each", f"`{NODE.name}`", "", NODE.form, NODE.says)],
+    ),
+    "trials-blockers": (
+        ("class", "what the agent met"),
+        [(f"`{name}`", says) for name, says in BLOCKERS.items()],
+    ),
+    "trials-limits": (
+        ("what", "limit", "why"),
+        [(one.says, f"{one.value:,} {one.unit}".strip(), one.reason) for one in LIMITS],
+    ),
+    "trials-sites": (
+        ("host", "raw form of a file, which reporters read"),
+        [(f"`{site.host}`", f"`{_form(site)}`") for site in SITES],
+    ),
+    "trials-codes": (
+        ("code", "what it says", "what to do"),
+        [
+            (f"`{code}`{' (warning)' if row.warning else ''}", row.says, row.remedy)
+            for code, row in CODES.items()
+        ],
+    ),
+}
