@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -75,7 +75,7 @@ def pins(made: Made, count: int) -> Iterator[Pin]:
         yield pin(number, "rev", founders[number % FOUNDERS], rev)
 
 
-def pin(number: int, path: str, sender: str, payload: dict[str, object]) -> Pin:
+def pin(number: int, path: str, sender: str, payload: Mapping[str, object]) -> Pin:
     """Give a pin out of a block."""
     return Pin(
         id=sha256(b"pin %d" % number).hexdigest() + "i0",

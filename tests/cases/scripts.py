@@ -96,6 +96,27 @@ CASES = [
         rows=200,
     ),
     Case(
+        name="A1 a total that only the first page states",
+        routes=[
+            page({"items": "range(101,200)"}, query={"page": "2"}),
+            page({"total_count": 250, "items": "range(1,100)"}, "/items?page=2"),
+        ],
+        urls=("/items?page=1",),
+        coverage="PARTIAL",
+        reasons=("source_truncated",),
+    ),
+    Case(
+        name="A1 a total that only the record names",
+        routes=[
+            page({"stats": {"n": 250}, "items": "range(101,200)"}, query={"page": "2"}),
+            page({"stats": {"n": 250}, "items": "range(1,100)"}, "/items?page=2"),
+        ],
+        urls=("/items?page=1",),
+        total="stats.n",
+        coverage="PARTIAL",
+        reasons=("source_truncated",),
+    ),
+    Case(
         name="A1 a page past the cap answers 422",
         routes=[
             page({"message": "only the first 100"}, query={"page": "2"}, status=422),
@@ -664,6 +685,13 @@ CASES = [
         reasons=("source_truncated", "termination_not_proven"),
     ),
     Case(
+        name="F a next link in a list of links",
+        routes=[page({"features": "range(1,7)", "links": [{"rel": "next", "href": "?t=2"}]})],
+        array="features",
+        coverage="PARTIAL",
+        reasons=("source_truncated", "termination_not_proven"),
+    ),
+    Case(
         name="F a page far behind the end",
         routes=[page({"items": []})],
         urls=("/items?page=99",),
@@ -760,6 +788,16 @@ CASES = [
             page({"items": "range(1,20)"}, query={"page": "1"}),
             page({"items": "range(21,40)"}, query={"page": "2"}),
             page({"items": [THE_NEEDLE]}),
+        ],
+        urls=("/items?page=1", "/items?page=2"),
+        coverage="PARTIAL",
+        reasons=("termination_not_proven",),
+    ),
+    Case(
+        name="a series that a total alone ends",
+        routes=[
+            page({"total": 40, "items": "range(1,20)"}, query={"page": "1"}),
+            page({"total": 40, "items": "range(21,40)"}, query={"page": "2"}),
         ],
         urls=("/items?page=1", "/items?page=2"),
         coverage="PARTIAL",

@@ -147,6 +147,27 @@ def test_count_matched_reads_the_declared_total(marked: tuple[str, str], counts:
     assert ("COUNT_MATCHED" in http_ends(seen(items(1, 3), url=url, marked=marked))) is counts
 
 
+def test_a_declared_total_is_a_total_of_the_source() -> None:
+    pages = (items(1, 3), items(4, 6))
+    assert outcome(seen(*pages, marked=("t=6", "t=6"))) == (("CURSOR_END", "COUNT_MATCHED"), ())
+    for marked, reasons in (
+        (("t=9", "t=9"), (TRUNCATED,)),
+        (("t=6", "t=7"), (TRUNCATED, DRIFT)),
+        (("t=5", "t=5"), (DRIFT,)),
+        (("t=9", ""), (TRUNCATED,)),
+        (("t=6", ""), ()),
+    ):
+        assert outcome(seen(*pages, marked=marked)) == (("CURSOR_END",), reasons)
+
+
+def test_what_the_first_page_alone_states_counts() -> None:
+    pages = (items(1, 3, total=9), items(4, 6), items(7, 9))
+    assert outcome(seen(*pages)) == (("CURSOR_END",), ())
+    assert outcome(seen(*pages[:2])) == (("CURSOR_END",), (TRUNCATED,))
+    assert outcome(seen(items(1, 3, last_page=3), items(4, 6)))[1] == (TRUNCATED,)
+    assert outcome(seen(items(1, 3, last_page=2), items(4, 6)))[1] == ()
+
+
 def test_b3_a_total_that_counts_the_page_is_no_total() -> None:
     for size in (7, 100):
         url = f"https://a.test/items?per_page={size}"
@@ -160,6 +181,9 @@ def test_a_series_ends_with_an_empty_page() -> None:
     pages = [items(1, 100), items(101, 200), items(1, 0)]
     assert outcome(seen(*pages, url=url, series=True)) == (("EXHAUSTED",), ())
     assert outcome(seen(*pages[:2], url=url, series=True)) == ((), (UNPROVEN,))
+    counted = [{**each, "total": 200} for each in pages]
+    assert outcome(seen(*counted, url=url, series=True)) == (("EXHAUSTED", "COUNT_MATCHED"), ())
+    assert outcome(seen(*counted[:2], url=url, series=True)) == ((), (UNPROVEN,))
     assert outcome(seen(*pages, url="https://a.test/items?offset=0", series=True))[1] == ()
 
 
@@ -338,6 +362,16 @@ def test_signals_are_read_on_the_way_and_beside_it(aside: str, path: str) -> Non
         place[aside] = {"has_more": True}
         told = read_signals(page, path).more
         assert told == (".".join([*steps[:depth], aside, "has_more"]),)
+
+
+@pytest.mark.parametrize("aside", ["links", "_links"])
+def test_a_list_of_links_with_a_next_one_is_a_more_signal(aside: str) -> None:
+    def more(*links: Any) -> tuple[str, ...]:
+        return read_signals({aside: list(links), "items": []}, "items").more
+
+    for relation in ("next", "NEXT", "x next", ["next"]):
+        assert more({"rel": "self"}, {"rel": relation, "href": "?t=2"}) == (f"{aside}.next",)
+    assert more() == more({"rel": "prev"}, {"rel": "nextish"}, {"href": "next"}, "next", None) == ()
 
 
 def test_signals_elsewhere_are_not_the_lists_own() -> None:

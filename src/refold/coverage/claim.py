@@ -131,9 +131,9 @@ def _unit(source: Listed, seen: Traversal, *, proved: bool = True) -> dict[str, 
         if sets:
             termination = sets[0]
         elif ends:
-            # A total goes with no other marker (C-12).
+            # A total goes with no other marker (C-12). It is the largest one, of a whole series.
             termination, kind = ends[0], "TOTAL_COUNT"
-            marker = next(total for total in seen.totals if total.endswith(f"={seen.distinct}"))
+            marker = max(seen.totals, key=lambda total: int(total.rpartition("=")[2]))
     elif pins:
         kind, marker = "SET_HASH", EMPTY_SET
     boundary: dict[str, Any] = {

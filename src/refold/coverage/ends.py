@@ -84,7 +84,8 @@ def http_ends(evidence: HttpEvidence) -> tuple[Termination, ...]:
     EXHAUSTED needs a page that was followed to, as its row in R-5 says: one empty answer to a
     request that chooses a part of a list is no end, and a request for no rows (`limit=0`) never
     comes to one. COUNT_MATCHED is judged by the declared path (`marked`) or, where none is
-    declared, by the totals that all pages gave alike.
+    declared, by the totals that all pages gave alike. A series is one only if its last page is
+    empty (R-6), so a total alone does not end it.
     """
     ends: list[Termination] = []
     if evidence.pages == 0 or _asks_for_nothing(evidence.url):
@@ -99,7 +100,7 @@ def http_ends(evidence: HttpEvidence) -> tuple[Termination, ...]:
         whole = not is_paged(evidence.url) and evidence.last_rows not in ROUND_NUMBERS
         if _is_flagged(evidence) or whole:
             ends.append("SINGLE_PAGE")
-    if _is_counted(evidence):
+    if _is_counted(evidence) and not (evidence.series and evidence.last_rows):
         ends.append("COUNT_MATCHED")
     return tuple(ends)
 
@@ -186,16 +187,28 @@ def _is_counted(evidence: HttpEvidence) -> bool:
 
 
 def _is_truncated(evidence: HttpEvidence) -> bool:
-    """Tell whether the last page says that there is more than was read."""
+    """Tell whether the last page says that there is more than was read.
+
+    Some sources state totals on their first page alone: the last one that was stated counts.
+    """
     last = evidence.last
     if last.more:
         return True
-    if last.total is not None and last.total > evidence.distinct:
+    totals = [total for total in (*evidence.totals, last.total) if total is not None]
+    if any(stated[-1] > evidence.distinct for stated in (totals, _declared(evidence)) if stated):
         return True
-    return last.last_page is not None and last.last_page > evidence.pages
+    last_page = evidence.first.last_page if last.last_page is None else last.last_page
+    return last_page is not None and last_page > evidence.pages
 
 
 def _drifted(evidence: HttpEvidence) -> bool:
     """Tell whether totals differ from page to page, or one is below the distinct rows."""
     totals = {total for total in evidence.totals if total is not None}
-    return len(totals) > 1 or any(total < evidence.distinct for total in totals)
+    declared = set(_declared(evidence))
+    below = any(total < evidence.distinct for total in totals | declared)
+    return len(totals) > 1 or len(declared) > 1 or below
+
+
+def _declared(evidence: HttpEvidence) -> list[int]:
+    """Give what stands at the record's own total path, on the first and on the last page."""
+    return [int(total.rpartition("=")[2]) for total in evidence.marked if total]

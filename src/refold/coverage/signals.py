@@ -29,6 +29,8 @@ _TOTALS = (
 )
 _ASIDE = ("links", "_links", "meta", "page", "paging", "pagination", "pageInfo", "total")
 """Members of an object on the way that are looked into as well."""
+_LINK_LISTS = ("links", "_links")
+"""Those that may be lists of links with a `rel`, too."""
 
 _CAP = 2**53
 """Where totals stop counting: beyond, they are larger than any walk all the same."""
@@ -111,6 +113,7 @@ def _more(members: Mapping[str, Any]) -> Iterator[str]:
             yield name
     if members.get("last") is False:
         yield "last"
+    yield from (f"{name}.next" for name in _LINK_LISTS if _leads_on(members.get(name)))
     errors = members.get("errors")
     if isinstance(errors, list) and errors:
         yield "errors"
@@ -123,6 +126,17 @@ def _more(members: Mapping[str, Any]) -> Iterator[str]:
             yield "_shards.failed"
         if successful is not None and total is not None and successful < total:
             yield "_shards.successful"
+
+
+def _leads_on(links: object) -> bool:
+    """Tell whether a list of links, as `[{"rel": "next", …}]`, has one to a next page."""
+    if not isinstance(links, list):
+        return False
+    relations = (link.get("rel") for link in links if isinstance(link, Mapping))
+    return any(
+        "next" in relation.lower().split() if isinstance(relation, str) else relation == ["next"]
+        for relation in relations
+    )
 
 
 def _ends(members: Mapping[str, Any]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from refold.metaid.pin import Pin
 from refold.metaid.store import ContentFact, open_store
 from refold.serving.application import application
 from refold.serving.logs import make_log
-from refold.serving.server import listen, serving
+from refold.serving.server import listen, serving, url_of
 from serving.served import problem_in
 
 ORIGIN = "http://wiki.test"
@@ -158,13 +158,15 @@ class Served:
 
 
 @contextmanager
-def served(database: Database, *, origin: str = ORIGIN) -> Iterator[Served]:
-    """Serve the encyclopedia from a database while open."""
+def served(database: Database, *, origin: str | None = ORIGIN) -> Iterator[Served]:
+    """Serve the encyclopedia from a database while open; the origin is by default made up."""
     out = io.BytesIO()
     log = make_log(out)
-    app = application([agentpedia_part(database)], log=log, origin=origin)
+    listener = listen("127.0.0.1", 0)
+    public = url_of(listener) if origin is None else origin
+    app = application([agentpedia_part(database)], log=log, origin=public)
     with (
-        serving(app, listen("127.0.0.1", 0), log) as url,
+        serving(app, listener, log) as url,
         httpx2.Client(base_url=url, trust_env=False, timeout=20) as http,
     ):
         yield Served(url, http, out)

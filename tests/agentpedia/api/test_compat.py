@@ -59,6 +59,7 @@ def pages(server: Served, query: str) -> list[Any]:
 
 
 def test_the_list_walks_to_its_end_and_past_it(server: Served, stored: Stored) -> None:
+    found: list[Any] = []
     for sort in ("updated", "featured"):
         found = pages(server, f"sort={sort}&limit=9")
         assert len({item["entryKey"] for item in found}) == len(found) == len(stored.names())

@@ -1,13 +1,14 @@
 """How handlers ask: a few rows in the event loop, the rest in threads, exports as streams."""
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, NoReturn, ParamSpec, TypeVar
 
 from sqlalchemy import Connection
 
 from refold.agentpedia.queries.look import Hidings, Look
 from refold.agentpedia.store import Page as Stored
 from refold.db import Database
+from refold.kernel.errors import UsageError
 from refold.serving.answers import Answer, Lines, Page, etag_of_version, is_known
 from refold.serving.asked import ListAsked
 from refold.serving.call import Call
@@ -54,7 +55,7 @@ class Asking:
             version = look.standing.version
             has_it = call.headers.get("if-none-match", "")
             if is_known(has_it, etag_of_version(version, "")):
-                return Answer(_never, version=version)
+                return Answer(_unneeded, version=version)
             return Answer(question(look, *args, **kwargs), version=version)
 
         return self.inline(ask)
@@ -77,15 +78,15 @@ class Asking:
         return Lines(chunks, filename=filename)
 
     def _with_look(self, question: Question[_P, _T]) -> Callable[Concatenate[Connection, _P], _T]:
-        def ask(connection: Connection, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        def ask(connection: Connection, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
             return question(Look(connection, self.hidings), *args, **kwargs)
 
         return ask
 
 
-def _never() -> object:
+def _unneeded() -> NoReturn:
     """Stand for a value that nobody needs, as the client has it."""
-    return None
+    raise UsageError("answer-unneeded", "the client has this answer", "send 304")
 
 
 def paged(call: Call, asked: ListAsked, found: Stored[_T]) -> Page[_T]:

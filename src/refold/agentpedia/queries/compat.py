@@ -13,13 +13,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from sqlalchemy import select
 
-from refold.agentpedia.common import Json, shown
+from refold.agentpedia.common import shown
 from refold.agentpedia.event import PREFIX
 from refold.agentpedia.payload import decode_payload
 from refold.agentpedia.queries import lists
 from refold.agentpedia.queries.history import StoredEntry, stored_entry
 from refold.agentpedia.queries.look import Look, withheld_of
-from refold.agentpedia.queries.model import Withheld
+from refold.agentpedia.queries.model import Json, Withheld
 from refold.agentpedia.queries.texts import hidden_of, text_of
 from refold.agentpedia.reviews import PASSING_SCORE
 from refold.agentpedia.store import StoredStep, tables
@@ -307,7 +307,7 @@ def old_editor(look: Look, name: str) -> OldEditor:
     stored = look.values.stored("editor", name)
     if stored is None:
         raise InputError("editor-unknown", "there is no such editor", "check the id", "/metaid")
-    value = stored.value
+    value: Json = stored.value
     revs = look.reading.revs_of(name, RECENT).items
     return OldEditor(
         metaid=name,

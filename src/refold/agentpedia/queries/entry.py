@@ -6,7 +6,7 @@ Source: spec §§6, 9, 12.
 from typing import Any
 
 import msgspec
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import BindParameter, bindparam, func, select
 
 from refold.agentpedia.indexer.shown import inline_text
 from refold.agentpedia.queries.look import STANDING, Look, standing_at, withheld_of
@@ -16,7 +16,7 @@ from refold.agentpedia.queries.model import (
     Entry,
     Redirect,
     VersionText,
-    Warning_,
+    Warned,
     first,
 )
 from refold.agentpedia.queries.questions import Question
@@ -33,7 +33,7 @@ MAX_REDIRECTS = 8
 """Plates that are followed: nobody means more."""
 
 _E, _H = tables.entries.c, tables.history.c
-_KEY = bindparam("key")
+_KEY: BindParameter[str] = bindparam("key")
 
 
 class _Contest(msgspec.Struct, frozen=True, gc=False):
@@ -64,7 +64,7 @@ _read_value = msgspec.json.Decoder(EntryValue).decode
 _read_fold = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def _entry() -> Any:  # noqa: ANN401 (a statement of many columns)
+def _entry(_: str) -> Any:  # noqa: ANN401 (a statement of many columns)
     """Give the value, the version displayed, the body that has its text, and how the view stands.
 
     Of a text in a file the body is that of the rev, which names the file; it is not read.
@@ -86,7 +86,7 @@ def _entry() -> Any:  # noqa: ANN401 (a statement of many columns)
 
 
 _ENTRY = Question(_entry)
-_PLATE = Question(lambda: select(_E.value).where(_E.key == _KEY))
+_PLATE = Question(lambda _: select(_E.value).where(_E.key == _KEY))
 
 
 def key_of(lang: str, slug: str) -> str:
@@ -171,8 +171,8 @@ def _shown(look: Look, version: StoredVersion, body: bytes | None) -> VersionTex
 
 def _warnings(
     value: EntryValue, shown: VersionText | None, *, is_doubtful: bool
-) -> tuple[Warning_, ...]:
-    told: list[Warning_] = []
+) -> tuple[Warned, ...]:
+    told: list[Warned] = []
     if value.disputed:
         told.append("disputed")
     if value.status == "frozen":

@@ -78,7 +78,8 @@ def _line(value: object) -> bytes:
 
 
 def _audited(look: Look, stored: StoredValue) -> AuditLine:
-    value, withheld = stored.value, ()
+    value: Json = stored.value
+    withheld: tuple[Withheld, ...] = ()
     if stored.record is not None:
         value, withheld = _with_history(look, stored)
     elif stored.section == "grave":

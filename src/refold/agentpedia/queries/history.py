@@ -16,6 +16,7 @@ from refold.agentpedia.queries.model import (
     Difference,
     Edge,
     Graph,
+    Json,
     Node,
     Step,
 )
@@ -169,7 +170,8 @@ def _reverts(look: Look, steps: Sequence[StoredStep]) -> list[Edge]:
             target = _text(payloads.get(pin, {}), "revertTo")
         elif made_by == "rev":
             proposal = look.values.stored("proposal", pin)
-            target = None if proposal is None else proposal.value["params"]["revertTo"]
+            params: Json = {} if proposal is None else proposal.value
+            target = params.get("params", {}).get("revertTo")
         if target is not None:
             targets[step.name] = target
     spelled = {

@@ -35,7 +35,7 @@ _KEYSETS = {"updated": (7, 8), "featured": (9, 7, 8), "title": (2, 8)}
 
 @cache
 def _question(sort: EntrySort, *, in_lang: bool, is_next: bool) -> Question:
-    def make() -> Select[Any]:
+    def make(_: str) -> Select[Any]:
         order = _ORDERS[sort]
         asked = select(
             *STANDING,

@@ -29,7 +29,7 @@ STANDING = (
 
 _STANDING = Question(
     # The row that is always there, so that hidings are known before anything was folded.
-    lambda: select(*STANDING).select_from(
+    lambda _: select(*STANDING).select_from(
         select(literal(1).label("one")).subquery().outerjoin(folded, folded.c.id == bindparam("id"))
     )
 )

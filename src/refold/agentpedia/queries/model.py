@@ -95,9 +95,15 @@ class AuthorCount(msgspec.Struct, frozen=True):
     versions: int
 
 
-Warning_ = Literal[
-    *("disputed", "frozen", "protected", "awaiting-review", "redirect", "unverified"),
-    *("withheld", "not-authoritative"),
+Warned = Literal[
+    "disputed",
+    "frozen",
+    "protected",
+    "awaiting-review",
+    "redirect",
+    "unverified",
+    "withheld",
+    "not-authoritative",
 ]
 """What a reader of an entry has to be told."""
 
@@ -117,7 +123,7 @@ class Entry(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
     head: str
     display_head: str
     version: VersionText | None
-    warnings: tuple[Warning_, ...]
+    warnings: tuple[Warned, ...]
     redirect: Redirect | None
     disputed: tuple[str, ...]
     disputed_count: int

@@ -40,7 +40,7 @@ def editor_of(look: Look, name: str) -> EditorDetail:
     stored = look.values.stored("editor", name)
     if stored is None:
         raise InputError("editor-unknown", "there is no such editor", "list them", "/id")
-    value = stored.value
+    value: Json = stored.value
     members = {name: getattr(_item(value), name) for name in EditorItem.__struct_fields__}
     return EditorDetail(
         **members,

@@ -77,7 +77,7 @@ def fate_of(look: Look, pin: str) -> PinFate:
     elif path not in PATHS:
         outcome = "not-folded"
     elif grave is not None:
-        outcome = grave.value["reason"]
+        outcome = str(grave.value["reason"])
         reason = REASONS.get(outcome, _UNKNOWN)
     elif folded is None or tip is None or place.height >= tip:
         outcome, reason = "not-folded", _NOT_YET
@@ -125,7 +125,8 @@ def digest_at(look: Look, height: int | None) -> DigestShown:
 def status_of(look: Look) -> Status:
     """Say what this node holds and how far it came. Counts rows: milliseconds, for a thread."""
     standing = look.standing
-    fold = look.values.stored("fold", "fold")
+    stored = look.values.stored("fold", "fold")
+    fold: Json = {} if stored is None else stored.value
     marks = look.store.marks
     indexed = marks.indexers()
     said = [one.height for one in indexed if one.height is not None]
@@ -135,8 +136,8 @@ def status_of(look: Look) -> Status:
     return Status(
         version=refold.__version__,
         rules=standing.rules or None,
-        genesis=None if fold is None else fold.value["genesis"],
-        not_authoritative_from=None if fold is None else fold.value["notAuthoritativeFrom"],
+        genesis=fold.get("genesis"),
+        not_authoritative_from=fold.get("notAuthoritativeFrom"),
         height=height,
         chain_height=chain,
         lag=None if chain is None or height is None else max(0, chain - height),

@@ -64,7 +64,7 @@ def votes_of(look: Look, section: str, pin: str) -> list[Vote]:
 
     Raises InputError `proposal-unknown`.
     """
-    value = _named(look, section, pin).value
+    value: Json = _named(look, section, pin).value
     voters = value["arbiters"] if section == "proposal" else value["voters"]
     return [
         Vote(
@@ -84,7 +84,7 @@ def _named(look: Look, section: str, pin: str) -> StoredValue:
 
 
 def _proposal(look: Look, stored: StoredValue) -> ProposalItem:
-    value = stored.value
+    value: Json = stored.value
     return ProposalItem(
         id=value["pin"],
         sender=value["sender"],
@@ -105,7 +105,7 @@ def _proposal(look: Look, stored: StoredValue) -> ProposalItem:
 
 
 def _param_proposal(look: Look, stored: StoredValue) -> ParamProposalItem:
-    value = stored.value
+    value: Json = stored.value
     return ParamProposalItem(
         id=value["pin"],
         sender=value["sender"],
@@ -142,10 +142,7 @@ def challenges_of(look: Look, key: str, limit: int, after: Cursor | None) -> Pag
     Raises InputError `entry-unknown`.
     """
     page = look.reading.challenges_of(stored_entry(look, key).record, limit, after)
-    items = [
-        ChallengeItem(v["pin"], v["sender"], v["target"], v["outcome"])
-        for v in (stored.value for stored in page.items)
-    ]
+    items = [ChallengeItem(v["pin"], v["sender"], v["target"], v["outcome"]) for v in _values(page)]
     return Page(items, page.cursor)
 
 
@@ -154,8 +151,7 @@ def reviews_of(look: Look, name: str, limit: int, after: Cursor | None) -> Page[
     version = named_version(look, name)
     page = look.reading.reviews_of(version.id, limit, after)
     items = [
-        ReviewItem(v["pin"], v["sender"], v["target"], v["score"], v["byT2"])
-        for v in (stored.value for stored in page.items)
+        ReviewItem(v["pin"], v["sender"], v["target"], v["score"], v["byT2"]) for v in _values(page)
     ]
     return Page(items, page.cursor)
 
@@ -163,7 +159,7 @@ def reviews_of(look: Look, name: str, limit: int, after: Cursor | None) -> Page[
 def constitutions_of(look: Look) -> list[ConstitutionItem]:
     """Give the constitutions that took effect, the first one first; the last one is in force."""
     page = look.reading.section("constitution", MAX_CONSTITUTIONS)
-    values = sorted((stored.value for stored in page.items), key=_in_order)
+    values = sorted(_values(page), key=_in_order)
     return [
         ConstitutionItem(
             value["pin"],
@@ -180,3 +176,7 @@ def constitutions_of(look: Look) -> list[ConstitutionItem]:
 
 def _in_order(value: Json) -> tuple[int, int]:
     return int(value["height"]), int(value["revision"])
+
+
+def _values(page: Page[StoredValue]) -> list[Json]:
+    return [stored.value for stored in page.items]

@@ -1,22 +1,42 @@
 """Search: what was found, with titles and windows of the text displayed."""
 
-from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Select, func, select
 
+from refold.agentpedia.indexer.shown import inline_text
 from refold.agentpedia.queries.look import Look
 from refold.agentpedia.queries.model import Found, FoundSnippet
-from refold.agentpedia.queries.texts import hidden_of, texts_of, versions_named
+from refold.agentpedia.queries.questions import Question, named_in
+from refold.agentpedia.queries.texts import file_text, hidden_of
 from refold.agentpedia.searchquery import parse_query
 from refold.agentpedia.snippets import snippets
 from refold.agentpedia.store import StoredVersion, tables
+from refold.agentpedia.store.rows import STEP, step_at
 from refold.agentpedia.store.search import Place, SearchIndex
-from refold.db import one_of
 from refold.kernel.errors import InputError
+from refold.metaid.store.tables import bodies, pins
 
 __all__ = ["search"]
 
-_C = tables.entries.c
+_C, _H = tables.entries.c, tables.history.c
+
+
+def _found(kind: str) -> Select[Any]:
+    """Give what is shown of entries by their keys in the index, and the body with the text."""
+    text_pin = func.coalesce(_H.text_pin, _H.name)
+    joined = (
+        tables.entries.outerjoin(
+            tables.history, (_H.name == _C.display_head) & _H.height.is_not(None)
+        )
+        .outerjoin(pins, (pins.c.pin == text_pin) & _H.content_ref.is_(None))
+        .outerjoin(bodies, bodies.c.sha256 == pins.c.sha256)
+    )
+    shown = (_C.key, _C.long_key, _C.title, _C.status, _C.quality, _C.display_head, bodies.c.body)
+    return select(*shown, *STEP).select_from(joined).where(named_in(kind, _C.key, "keys"))
+
+
+_FOUND = Question(_found)
 
 
 def search(
@@ -34,23 +54,25 @@ def search(
             raise
         return [], None
     page = SearchIndex(look.connection).search(query, limit=limit, lang=lang, after=after)
-    rows = _rows(look, [hit.key for hit in page.hits])
-    versions = versions_named(look, [row[4] for row in rows.values()])
-    texts = texts_of(look, list(versions.values()))
+    rows = {
+        row[0]: row[1:] for row in _FOUND.rows(look.connection, keys=[h.key for h in page.hits])
+    }
     found = []
     for hit in page.hits:
         row = rows.get(hit.key)
-        version = None if row is None else versions.get(row[4])
-        if row is None or (version is not None and _is_hidden(look, version)):
+        if row is None:
             continue
-        said = "" if version is None else texts.get(version.id, "")
+        long_key, title, status, quality, display_head, body, *step = row
+        version = None if step[0] is None else step_at(step).version
+        if version is not None and hidden_of(look, version) is not None:
+            continue
+        said = _text(look, version, body)
         windows = tuple(
             FoundSnippet(w.text, w.hits, w.is_start, w.is_end) for w in snippets(said, query)
         )
-        key, title, status, quality, display_head = row
         found.append(
             Found(
-                id=key,
+                id=long_key or hit.key,
                 title=title,
                 status=status,
                 quality=quality,
@@ -62,14 +84,10 @@ def search(
     return found, page.next
 
 
-def _is_hidden(look: Look, version: StoredVersion) -> bool:
-    return hidden_of(look, version) is not None
-
-
-def _rows(look: Look, keys: Sequence[str]) -> dict[str, tuple[str, str, str, str, str]]:
-    """Give key, title, status, quality and displayed version of entries by key in the index."""
-    if not keys:
-        return {}
-    asked = select(_C.key, _C.long_key, _C.title, _C.status, _C.quality, _C.display_head)
-    rows = look.connection.execute(asked.where(one_of(look.connection, _C.key, list(keys))))
-    return {key: (long_key or key, *rest) for key, long_key, *rest in rows}  # type: ignore[misc] # five
+def _text(look: Look, version: StoredVersion | None, body: bytes | None) -> str:
+    """Give the text that is displayed, "" when there is none."""
+    if version is None:
+        return ""
+    if version.content_ref is not None:
+        return file_text(look, version)[0] or ""
+    return inline_text(body or b"") or ""

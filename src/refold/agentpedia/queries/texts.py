@@ -33,7 +33,7 @@ is longer is read as plain text (`/versions/{id}/text`)."""
 
 _H = tables.history.c
 _AUTHOR = Question(
-    lambda: select(func.coalesce(_H.long_author, _H.author)).where(_H.name == bindparam("name"))
+    lambda _: select(func.coalesce(_H.long_author, _H.author)).where(_H.name == bindparam("name"))
 )
 
 
