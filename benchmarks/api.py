@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
@@ -23,7 +23,7 @@ from urllib.parse import quote
 import msgspec
 
 from harness import Figure, arguments
-from load import Load, load, request
+from load import Load, Target, load, request
 from refold.agentpedia.indexer import indexing
 from refold.db import Database
 from refold.metaid.pin import Pin
@@ -147,17 +147,32 @@ def requests_of(made: Made, count: int) -> dict[str, list[bytes]]:
     }
 
 
-def measure(folder: Path, count: int) -> dict[str, Load]:
-    """Give what each kind of request comes to with so many entries."""
-    made = Made()
+def made_in(folder: Path, count: int) -> Path:
+    """Give a database with so many entries; it is made if it is not there."""
     path = folder / f"wiki-{count}.db"
     if not path.exists():
         started = time.perf_counter()
-        make(path, made, count)
+        begun = path.with_suffix(".begun")
+        make(begun, Made(), count)
+        begun.rename(path)
         print(f"# {count:,} entries made in {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    with served(path) as (port, server):
-        asked = requests_of(Made(), count)
-        return {kind: load(port, requests, server) for kind, requests in asked.items()}
+    return path
+
+
+def measure(folder: Path, counts: Sequence[int]) -> list[dict[str, Load]]:
+    """Give what each kind of request comes to with few and with many entries."""
+    found: list[dict[str, Load]] = [{} for _ in counts]
+    with ExitStack() as stack:
+        running = [stack.enter_context(served(made_in(folder, count))) for count in counts]
+        asked = [requests_of(Made(), count) for count in counts]
+        for kind in asked[0]:
+            targets = [
+                Target(port, server, requests[kind])
+                for (port, server), requests in zip(running, asked, strict=True)
+            ]
+            for told, one in zip(found, load(targets), strict=True):
+                told[kind] = one
+    return found
 
 
 def figures(few: dict[str, Load], many: dict[str, Load]) -> Sequence[Figure]:
@@ -184,8 +199,7 @@ def main() -> None:
     count = QUICK if given.quick else ENTRIES
     kept = os.environ.get(DATABASES)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(kept or name)
-        few, many = measure(folder, FEW), measure(folder, count)
+        few, many = measure(Path(kept or name), (FEW, count))
     for figure in figures(few, many):
         figure.print(as_json=given.json)
 

@@ -34,6 +34,15 @@ class Load:
     bytes: int
 
 
+@dataclass(frozen=True)
+class Target:
+    """A server with the requests for it."""
+
+    port: int
+    server: subprocess.Popen[bytes]
+    requests: Sequence[bytes]
+
+
 @dataclass
 class _Line:
     """A connection with the answer that comes in on it."""
@@ -49,23 +58,29 @@ def request(path: str, host: str = "127.0.0.1") -> bytes:
 
 
 def load(
-    port: int,
-    requests: Sequence[bytes],
-    server: subprocess.Popen[bytes],
-    *,
-    rounds: int = ROUNDS,
-    connections: int = CONNECTIONS,
-) -> Load:
-    """Send requests, so many rounds; give the medians. Raises ValueError for an answer not 200."""
-    process = psutil.Process(server.pid)
-    rates, costs, size = [], [], 0
-    _round(port, requests[: len(requests) // 10 + 1], connections)  # what is made once is made now
+    targets: Sequence[Target], *, rounds: int = ROUNDS, connections: int = CONNECTIONS
+) -> list[Load]:
+    """Send the requests of each target, so many rounds; give the medians.
+
+    Targets take turns, so that what goes on beside them weighs on all alike. Raises ValueError for
+    an answer that is not 200.
+    """
+    rates: list[list[float]] = [[] for _ in targets]
+    costs: list[list[float]] = [[] for _ in targets]
+    sizes = [0] * len(targets)
+    for target in targets:  # what is made once is made now
+        _round(target.port, target.requests[: len(target.requests) // 10 + 1], connections)
     for _ in range(rounds):
-        before, started = _cpu(process), time.perf_counter()
-        size = _round(port, requests, connections)
-        rates.append(len(requests) / (time.perf_counter() - started))
-        costs.append((_cpu(process) - before) / len(requests) * 1e6)
-    return Load(statistics.median(rates), statistics.median(costs), size // len(requests))
+        for number, target in enumerate(targets):
+            process, count = psutil.Process(target.server.pid), len(target.requests)
+            before, started = _cpu(process), time.perf_counter()
+            sizes[number] = _round(target.port, target.requests, connections)
+            rates[number].append(count / (time.perf_counter() - started))
+            costs[number].append((_cpu(process) - before) / count * 1e6)
+    return [
+        Load(statistics.median(rate), statistics.median(cost), size // len(target.requests))
+        for rate, cost, size, target in zip(rates, costs, sizes, targets, strict=True)
+    ]
 
 
 def _cpu(process: psutil.Process) -> float:

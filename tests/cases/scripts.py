@@ -106,17 +106,6 @@ CASES = [
         reasons=("source_truncated",),
     ),
     Case(
-        name="A1 a total that only the record names",
-        routes=[
-            page({"stats": {"n": 250}, "items": "range(101,200)"}, query={"page": "2"}),
-            page({"stats": {"n": 250}, "items": "range(1,100)"}, "/items?page=2"),
-        ],
-        urls=("/items?page=1",),
-        total="stats.n",
-        coverage="PARTIAL",
-        reasons=("source_truncated",),
-    ),
-    Case(
         name="A1 a page past the cap answers 422",
         routes=[
             page({"message": "only the first 100"}, query={"page": "2"}, status=422),
@@ -533,6 +522,22 @@ CASES = [
         found=("999",),
     ),
     Case(
+        name="C6 gzip of two large members",
+        routes=[
+            {
+                "get": "/items",
+                "b64": b64(
+                    gzip.compress(b'{"items":[' + b" " * 200_000, mtime=0)
+                    + gzip.compress(b'{"id":999,"name":"needle"}' + b" " * 200_000, mtime=0)
+                    + gzip.compress(b"]}", mtime=0)
+                ),
+                "headers": {"Content-Encoding": "gzip"},
+            }
+        ],
+        coverage="FULL",
+        found=("999",),
+    ),
+    Case(
         name="C6 gzip whose second member is cut",
         routes=[
             {
@@ -569,6 +574,19 @@ CASES = [
             ("exponent", '{"items":[],"n":1e99999999999999999999}', "json_ambiguous"),
             ("control character", '{"items":[{"id":1,"name":"a\nb"}]}', "not_json"),
         )
+    ),
+    Case(
+        name="C8 a name twice behind many items",
+        routes=[
+            {
+                "get": "/items",
+                "text": '{"items":[{"id":999,"name":"needle"},'
+                + ",".join(f'{{"id":{n},"name":"{"x" * 200}"}}' for n in range(1_000, 7_000))
+                + '],"items":[]}',
+            }
+        ],
+        coverage="BROKEN",
+        reasons=("json_ambiguous",),
     ),
     Case(
         name="C8 UTF-16",
@@ -767,6 +785,36 @@ CASES = [
         urls=("/items?page=1",),
         coverage="FULL",
         ends=("SINGLE_PAGE",),
+    ),
+    Case(
+        name="a last page that is a later one",
+        routes=[
+            page({"items": "range(1,20)"})
+            | {"headers": {"Link": '</items?page=1>; rel="first", </items?page=34>; rel="last"'}}
+        ],
+        urls=("/items?page=1",),
+        coverage="PARTIAL",
+        reasons=("source_truncated",),
+    ),
+    Case(
+        name="a chain that stops before its last page",
+        routes=[
+            page({"items": "range(21,40)"}, query={"page": "2"})
+            | {"headers": {"Link": '</items?page=1>; rel="prev", </items?page=3>; rel="last"'}},
+            page({"items": "range(1,20)"}, "/items?page=2"),
+        ],
+        coverage="PARTIAL",
+        reasons=("source_truncated",),
+    ),
+    Case(
+        name="a chain that stops at its last page",
+        routes=[
+            page({"items": "range(21,40)"}, query={"page": "2"})
+            | {"headers": {"Link": '</items?page=1>; rel="prev", </items?page=2>; rel="last"'}},
+            page({"items": "range(1,20)"}, "/items?page=2"),
+        ],
+        coverage="FULL",
+        ends=("CURSOR_END",),
     ),
     # Series
     Case(

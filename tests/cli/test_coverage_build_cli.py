@@ -1,5 +1,6 @@
 """`refold coverage build` and `init`: plans and options in, receipts of what was seen out."""
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -93,6 +94,17 @@ def test_a_build_of_nothing_is_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert answer.code == 2
     assert answer.out == ""
     assert answer.err.startswith("refold: ")
+
+
+@pytest.mark.parametrize("value", ["7", "true", "-12", "0"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_eq_on_the_command_line_finds_a_number_and_its_text(value: str, *, quoted: bool) -> None:
+    item = {"id": "a", "n": value if quoted else json.loads(value)}
+    with served([{"get": "/items", "json": {"items": [item]}}]) as options:
+        found = refold("coverage", "build", *FLAGS, "--match", "n", "eq", value, *options)
+        other = refold("coverage", "build", *FLAGS, "--match", "n", "eq", "01", *options)
+    assert (found.code, found.json["claim"]) == (0, "PRESENT")
+    assert (other.code, other.json["claim"]) == (0, "ABSENT")
 
 
 def test_pages_are_counted_until_one_is_empty() -> None:

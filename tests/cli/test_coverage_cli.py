@@ -40,7 +40,7 @@ def test_validate_tells_every_error_with_its_remedy(tmp_path: Path) -> None:
 
 
 def test_validate_as_sarif_has_a_run_a_file(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.json"
+    bad = tmp_path / "a: bad é.json"
     bad.write_text("{}")
     log = refold("coverage", "validate", str(bad), str(bad), "--format", "sarif").json
     assert [len(run["results"]) for run in log["runs"]] == [len(log["runs"][0]["results"])] * 2
@@ -48,6 +48,8 @@ def test_validate_as_sarif_has_a_run_a_file(tmp_path: Path) -> None:
     assert len({rule["id"] for rule in rules}) == len(rules)
     for result in log["runs"][0]["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+        place = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        assert place.endswith("/a%3A%20bad%20%C3%A9.json")  # a URI reference, not a file name
 
 
 def test_a_file_larger_than_any_record_is_not_read_to_its_end() -> None:

@@ -339,3 +339,11 @@ def test_an_opened_database_shows_no_password(
             connection.execute(text("SELECT * FROM nowhere"))
         shown = repr(database) + str(vars(database)) + database.shown
     assert PASSWORD not in shown + told(caught.value) + caplog.text
+
+
+def test_a_name_that_was_let_go_is_free_at_once(database: Database, database_url: str) -> None:
+    """Again and again, for PostgreSQL sees only after a while that a connection has ended."""
+    with Database.open(database_url) as other:
+        for number in range(100):
+            with (database if number % 2 else other).hold("fold"):
+                pass

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 
@@ -11,7 +12,9 @@ from agentpedia.scenario import PARAMS
 from contract.databases import wipe
 from refold.agentpedia.event import CONSTITUTION, REV, REVIEW
 from refold.agentpedia.indexer import CaughtUp, Indexer, indexing
+from refold.agentpedia.indexer import indexer as module
 from refold.agentpedia.rules import ALGO_VERSIONS
+from refold.agentpedia.store import open_views
 from refold.db import Database
 from refold.metaid.man.overlap import Place
 from refold.metaid.pin import Pin
@@ -133,3 +136,22 @@ def test_a_reorganisation_writes_rows_for_what_is_replaced(database: Database) -
             assert came.digest != before
             rows[entries] = came.rows
     assert rows[SMALL] == rows[LARGE]
+
+
+def test_a_start_takes_no_snapshot_when_one_of_this_day_is_there(database: Database) -> None:
+    """It goes on from an older one, so that there are blocks to be undone."""
+    with patch.multiple(module, SNAPSHOT_EVENTS=1):
+        with based(database, SMALL) as indexer:
+            added(database, indexer, block(600, 10))
+        kept = snapshot_heights(database)
+        assert kept == [112, 600]
+        with indexing(database) as indexer:
+            added(database, indexer, block(610, 10))
+            assert snapshot_heights(database) == kept
+            added(database, indexer, block(744, 10))
+            assert snapshot_heights(database)[-1] == 744
+
+
+def snapshot_heights(database: Database) -> list[int]:
+    with database.read() as connection:
+        return [one.height for one in open_views(connection).snapshots.kept()]

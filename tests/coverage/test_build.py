@@ -115,6 +115,13 @@ def test_what_only_the_second_pass_finds_is_present() -> None:
     assert made.receipt.corpus.units[0].boundary.observed == 2
 
 
+def test_a_find_beside_an_item_that_cannot_be_read_is_written_down() -> None:
+    made = built(one_page({"items": [FOUND, {"no": "id"}]}))
+    assert (made.receipt.claim, made.report.judgement) == ("PRESENT", "INCONCLUSIVE")
+    assert made.receipt.corpus.units[0].boundary.observed == 1
+    assert "item_without_id" in made.receipt.blindspots[-1].why
+
+
 @pytest.mark.parametrize(
     ("transport", "label"),
     [

@@ -15,6 +15,7 @@ from refold.coverage.ends import (
     http_ends,
     http_reasons,
     is_paged,
+    lies_beyond,
     mvc_ends,
     mvc_reasons,
     starts_midway,
@@ -490,6 +491,26 @@ def test_any_page_has_signals(page: Any, path: str) -> None:
 )
 def test_a_start_url_that_begins_after_the_first_row(query: str, midway: bool) -> None:
     assert starts_midway(f"https://a.test/items?{query}") is midway
+
+
+@pytest.mark.parametrize(
+    ("url", "other", "beyond"),
+    [
+        ("/x?page=3", "/x?page=2", True),
+        ("/x?page=2", "/x?page=2", False),
+        ("/x?page=1", "/x", False),
+        ("/x?Page=2", "/x", True),
+        ("/x?page=2&per_page=5", "/x?per_page=5&page=3", False),
+        ("/x?offset=40", "/x?offset=20", True),
+        ("/x?offset=0", "/x", False),
+        ("/x?cursor=zz", "/x?cursor=aa", False),
+        ("/x?page=last", "/x?page=1", False),
+        ("/x?page=9", "/x?page=abc", False),
+        ("/x?page=" + "9" * 5000, "/x?page=1", False),
+    ],
+)
+def test_a_later_page_by_its_number(url: str, other: str, *, beyond: bool) -> None:
+    assert lies_beyond(url, f"https://a.test{other}") is beyond
 
 
 def test_parameters_are_decoded() -> None:

@@ -30,7 +30,7 @@ from refold.coverage.unit import Found, Traversal, is_lasting, reproduces_end, r
 from refold.kernel.errors import InputError
 
 FLAGS = (
-    *("expired", "found", "extra", "extra_proved", "unchanged", "missing", "ids_only"),
+    *("expired", "found", "decided", "extra", "extra_proved", "unchanged", "missing", "ids_only"),
     *("digest_differs", "digest_lost", "reordered", "shrank"),
 )
 COVERAGES: tuple[Coverage, ...] = ("BROKEN", "PARTIAL", "FULL")
@@ -63,7 +63,7 @@ def by_the_text(f: Facts) -> str:
         # 3. STALE now > validUntil
         (f.expired, "STALE"),
         # 4. claim INCONCLUSIVE
-        (not definite and (full or f.found), "STALE"),
+        (not definite and (full or f.decided or f.found), "STALE"),
         (not definite, "INCONCLUSIVE"),
         # 5. an item matches now that the record lacks
         (f.extra, "STALE"),
@@ -111,7 +111,8 @@ def test_absent_is_verified_only_under_full_coverage_before_it_expires() -> None
 
 
 def test_what_is_found_wrong_never_turns_into_verified() -> None:
-    worse = tuple(flag for flag in FLAGS if flag not in {"found", "unchanged", "ids_only"})
+    better = {"found", "decided", "unchanged", "ids_only"}
+    worse = tuple(flag for flag in FLAGS if flag not in better)
     for facts in every():
         if rule(facts) != "VERIFIED":
             for flag in worse:
@@ -372,8 +373,13 @@ def test_an_open_question_stays_open_until_it_can_be_decided() -> None:
     assert verdict(record, walk(ends=())).judgement == "INCONCLUSIVE"
     told = verdict(record, walk(ends=(), matches=(Found("1"),)))
     assert (told.judgement, told.reasons) == ("STALE", ("now_decidable",))
-    # Its own termination is the ceiling: a writer who saw no end wrote no FULL receipt.
-    assert verdict(record, walk()).coverage == "PARTIAL"
+    # Its own termination is the ceiling; that the source can be read to its end now is told still.
+    told = verdict(record, walk())
+    assert (told.coverage, told.judgement, told.reasons) == ("PARTIAL", "STALE", ("now_decidable",))
+    for reason in ("total_drift", "page_loop"):
+        assert verdict(record, walk(reasons=(reason,))).judgement == "INCONCLUSIVE"
+    record["corpus"]["units"].append(manual_unit())
+    assert verdict(record, walk(), Traversal(unit="desk")).judgement == "INCONCLUSIVE"
     whole = over(http_unit(), claim="INCONCLUSIVE", justification="source_inconsistent")
     told = verdict(whole, walk())
     assert (told.judgement, told.reasons) == ("STALE", ("now_decidable",))

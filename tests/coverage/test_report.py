@@ -105,6 +105,23 @@ def test_a_text_names_units_ends_reasons_and_what_would_change_it() -> None:
     assert "stored responses" in render(reports()["STALE"])
 
 
+def test_a_text_says_what_of_the_record_itself_keeps_it_open() -> None:
+    record = example() | {"justification": "no_match_in_declared_subset"}
+    record["blindspots"] = [{"what": "the rest", "why": "no end was seen"}]
+    record["corpus"]["units"][0]["boundary"]["termination"] = "UNKNOWN"
+    text = render(replayed(record, walk(ends=(), reasons=("source_truncated",))))
+    assert "(UNKNOWN, SET_HASH): PARTIAL at most" in text
+    changes = text.partition("what would change it:")[2]
+    assert "Issue a receipt whose units state a proved end." in changes
+    assert REASONS["source_truncated"].remedy in changes
+    record |= {"claim": "INCONCLUSIVE", "justification": "termination_not_proven"}
+    assert "a proved end." not in render(replayed(record, walk(ends=())))
+    assert "only a person can look" in render(reports()["manual"])
+    unwalked = render(reports()["unreplayed"])
+    assert "nothing was walked" in unwalked.splitlines()[0]
+    assert "version 1.2.1" in unwalked
+
+
 def test_a_text_tells_errors_with_place_and_remedy() -> None:
     text = render(reports()["INVALID"])
     assert "E_CLAIM_RESULT at /claim" in text

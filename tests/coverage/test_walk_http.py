@@ -40,6 +40,18 @@ def test_a_walk_says_all_that_it_saw() -> None:
     assert not seen.ids_only
 
 
+def test_a_total_that_only_the_record_names_is_a_total() -> None:
+    def seen(first: int, last: int) -> tuple[str, ...]:
+        whole = {"stats": {"n": first}, "items": items(1, 2)}
+        end = {"stats": {"n": last}, "items": items(3)}
+        transport = pages({"/items": (whole, to("?c=b")), "/items?c=b": (end, {})})
+        return walk_source(source(total="stats.n"), needle(), transport).traversal.reasons
+
+    assert seen(3, 3) == ()
+    assert seen(9, 9) == ("source_truncated",)
+    assert seen(3, 1) == ("total_drift",)
+
+
 def test_a_page_alone_is_not_read_again() -> None:
     transport = pages({"/items": ({"items": items(1, 2, 3)}, {})})
     seen = walk_source(source(), needle(), transport).traversal

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refold.coverage.walk.links import NO_LINKS, Links, read_links
+from refold.coverage.walk.links import NO_LINKS, read_links
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,9 @@ from refold.coverage.walk.links import NO_LINKS, Links, read_links
     ],
 )
 def test_links_are_read(header: str, following: tuple[str, ...], relations: set[str]) -> None:
-    assert read_links(header) == Links(following, frozenset(relations), doubtful=False)
+    links = read_links(header)
+    assert (links.next, links.relations, links.doubtful) == (following, relations, False)
+    assert ("last" in relations) is bool(links.last)
 
 
 @pytest.mark.parametrize(

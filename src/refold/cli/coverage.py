@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -217,4 +218,7 @@ def _receipt(name: str, now: str, form: str) -> Receipt | None:
 
 
 def _uri(name: str) -> str:
-    return "" if name == "-" else name.encode(errors="backslashreplace").decode()
+    """Give the URI reference of a file, for SARIF; "" for standard input."""
+    from urllib.parse import quote
+
+    return "" if name == "-" else quote(os.fsencode(name), safe="/")

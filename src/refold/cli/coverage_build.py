@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from pathlib import Path
@@ -24,6 +25,7 @@ from refold.kernel.errors import Exit, InputError, UsageError
 
 INCONCLUSIVE = 5
 OPERATORS = ("eq", "contains", "prefix", "exists")
+_INTEGER = re.compile("-?[1-9][0-9]{0,14}|0")
 
 
 @click.command()
@@ -46,7 +48,8 @@ OPERATORS = ("eq", "contains", "prefix", "exists")
     nargs=3,
     multiple=True,
     metavar="FIELD OP VALUE",
-    help="A condition with eq, contains, prefix or exists; of several, all must hold.",
+    help="A condition with eq, contains, prefix or exists; of several, all must hold. A VALUE for "
+    "eq that reads as an integer, true or false is compared as that and as text.",
 )
 @click.option("--case-fold", is_flag=True, help="Compare texts without regard to case.")
 @click.option("--question", help="The question, for people.")
@@ -175,13 +178,19 @@ def _plan_of_flags(flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _leaf(field: str, op: str, value: str) -> dict[str, Any]:
-    """Give a condition; the value of exists is a boolean, of the others a text."""
+    """Give a condition; the value of exists is a boolean, of the others a text.
+
+    A source may have `7` or `"7"`, and whoever types 7 does not know which: eq asks for both, as
+    the wrong one alone would be found nowhere.
+    """
     truths: dict[str, bool] = {"true": True, "false": False}
-    return {
-        "field": field,
-        "op": op,
-        "value": truths.get(value, value) if op == "exists" else value,
-    }
+    if op == "exists":
+        return {"field": field, "op": op, "value": truths.get(value, value)}
+    told: dict[str, Any] = {"field": field, "op": op, "value": value}
+    if op == "eq" and (value in truths or _INTEGER.fullmatch(value)):
+        typed = truths[value] if value in truths else int(value)
+        return {"any": [told, {"field": field, "op": op, "value": typed}]}
+    return told
 
 
 def _asked_criterion() -> dict[str, Any]:

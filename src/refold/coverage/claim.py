@@ -52,6 +52,9 @@ _LABELS: Final = (
     ("source_truncated", frozenset({"source_truncated"})),
 )
 """Labels of INCONCLUSIVE by the replay reasons that they stand for; the first that fits."""
+_LAST: Final = "\ud7ff"
+"""The last character that a member name may have where it is hashed (spec §5.4). An indexer that
+names a status otherwise is left without its ledger, which is optional."""
 _CLOSED: Final = re.compile(r"status 40[13]\b")
 """How the walks tell that a source wants credentials."""
 
@@ -125,9 +128,9 @@ def _unit(source: Listed, seen: Traversal, *, proved: bool = True) -> dict[str, 
     pins = isinstance(source.replay, MvcPins)
     ends = seen.ends if proved else ()
     sets = [end for end in ends if end != "COUNT_MATCHED"]
-    termination, kind, marker, observed = "UNKNOWN", "NONE", "", 0
+    termination, kind, marker, observed = "UNKNOWN", "NONE", "", seen.rows
     if seen.pages:
-        kind, marker, observed = "SET_HASH", seen.set_hash, seen.rows
+        kind, marker = "SET_HASH", seen.set_hash
         if sets:
             termination = sets[0]
         elif ends:
@@ -135,15 +138,16 @@ def _unit(source: Listed, seen: Traversal, *, proved: bool = True) -> dict[str, 
             termination, kind = ends[0], "TOTAL_COUNT"
             marker = max(seen.totals, key=lambda total: int(total.rpartition("=")[2]))
     elif pins:
-        kind, marker = "SET_HASH", EMPTY_SET
+        kind, marker, observed = "SET_HASH", EMPTY_SET, 0
     boundary: dict[str, Any] = {
         "termination": termination,
         "observed": observed,
         "endMarkerKind": kind,
         "endMarker": marker,
     }
-    if pins and seen.pages and seen.status_counts is not None:
-        boundary["statusCounts"] = dict(sorted(seen.status_counts.items()))
+    counts = seen.status_counts
+    if pins and seen.pages and counts is not None and max("".join(counts), default="") <= _LAST:
+        boundary["statusCounts"] = dict(sorted(counts.items()))
     return {"id": source.id, "replay": _replay(source), "boundary": boundary}
 
 

@@ -4,6 +4,8 @@ Pure functions over what a walk has counted (spec §5.5 R-5). A walk over a seri
 one evidence for the whole series.
 """
 
+import re
+
 import msgspec
 
 from refold.coverage.record import Termination
@@ -18,6 +20,7 @@ __all__ = [
     "http_ends",
     "http_reasons",
     "is_paged",
+    "lies_beyond",
     "mvc_ends",
     "mvc_reasons",
     "starts_midway",
@@ -38,6 +41,7 @@ ROUND_NUMBERS = frozenset(
 
 _NUMBERED_STARTS = {"page": 1, "offset": 0, "start": 0, "skip": 0}
 """Parameters that say where a list begins, and the largest value that is its beginning."""
+_NUMBER = re.compile("[0-9]{1,18}")
 _CURSORS = frozenset({"cursor", "after", "before", "page_token", "pagetoken"})
 _SIZES = PAGING_PARAMETERS - _CURSORS - set(_NUMBERED_STARTS)
 
@@ -158,6 +162,21 @@ def starts_midway(url: str) -> bool:
         if name in _CURSORS:
             return True
     return False
+
+
+def lies_beyond(url: str, other: str) -> bool:
+    """Tell whether a URL names a later page than another one, by a page number or an offset."""
+    places = dict(parameters_of(other))
+    for name, value in parameters_of(url):
+        first = _NUMBERED_STARTS.get(name)
+        here = places.get(name) or str(first)
+        if first is not None and _is_number(value) and _is_number(here) and int(value) > int(here):
+            return True
+    return False
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
 
 
 def _asks_for_nothing(url: str) -> bool:

@@ -44,6 +44,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     claim: the record's. coverage: the replay's.
     expired: now is after validUntil.
     found: the replay found a match.
+    decided: the replay came to the proved end of every unit, whatever end the record states (a
+        record that leaves a question open states none, which caps its coverage).
     extra: an item matches now that the record lacks.
     extra_proved: such an item is proved to have been there at asOf (rule 2a).
     unchanged: every unit is unchanged by the record's own evidence.
@@ -60,6 +62,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     coverage: Coverage
     expired: bool = False
     found: bool = False
+    decided: bool = False
     extra: bool = False
     extra_proved: bool = False
     unchanged: bool = False
@@ -115,7 +118,7 @@ def rule(facts: Facts) -> Judgement:
     if facts.expired:
         return "STALE"
     if facts.claim == "INCONCLUSIVE":
-        return "STALE" if full or facts.found else "INCONCLUSIVE"
+        return "STALE" if _is_decidable(facts) else "INCONCLUSIVE"
     if facts.extra:
         return "STALE"
     again = not (facts.missing or facts.digest_differs or facts.digest_lost or facts.reordered)
@@ -125,6 +128,11 @@ def rule(facts: Facts) -> Judgement:
     if facts.coverage == "PARTIAL" and facts.claim == "PRESENT" and again:
         return "VERIFIED"
     return "INCONCLUSIVE"
+
+
+def _is_decidable(facts: Facts) -> bool:
+    """Rule 4: tell whether the replay answers what the record left open."""
+    return facts.coverage == "FULL" or facts.decided or facts.found
 
 
 def judge(receipt: Receipt, traversals: Sequence[Traversal], now: str) -> Verdict:
@@ -262,6 +270,7 @@ def _facts(
         coverage=coverage,
         expired=expired,
         found=bool(matches),
+        decided=all(_is_decided(*pair) for pair in zip(pairs, units, strict=True)),
         extra=any(name not in recorded for name in matches),
         extra_proved=_is_proved(receipt, pairs, units, recorded),
         unchanged=all(unit.drift == "unit_unchanged" for unit in units),
@@ -272,6 +281,13 @@ def _facts(
         reordered=again != [name for name in recorded if name in matches],
         shrank=any(unit.drift == "shrank" for unit in units),
     )
+
+
+def _is_decided(pair: tuple[Unit, Traversal], verdict: UnitVerdict) -> bool:
+    """Tell whether the replay of a unit alone, without the record's ceiling, is FULL."""
+    unit, traversal = pair
+    whole = unit.kind != "MANUAL" and bool(traversal.ends)
+    return whole and all(_effect_of(reason) == "FULL" for reason in verdict.reasons)
 
 
 def _is_proved(
@@ -299,7 +315,7 @@ def _reasons(facts: Facts, units: Sequence[UnitVerdict]) -> tuple[str, ...]:
     if facts.expired:
         reasons.append("expired")
     if facts.claim == "INCONCLUSIVE":
-        if facts.coverage == "FULL" or facts.found:
+        if _is_decidable(facts):
             reasons.append("now_decidable")
         return tuple(reasons)
     # A match that is missing or out of order says nothing where some unit could not be read.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from refold.coverage.codes import REASONS
+from refold.coverage.record import ceiling
 from refold.coverage.report import Finding, Report, UnitReport
 from refold.kernel.errors import one_line
 
@@ -20,6 +21,7 @@ _MEANINGS: Final = {
     "STALE": "it may have held; it does not describe the source now",
     "REFUTED": "the source shows that it was not so",
     "INCONCLUSIVE": "the walk proves neither it nor its opposite",
+    "UNWALKED": "records of this version are only checked; nothing was walked",
     "INVALID": "the record breaks the rules of receipts; nothing was walked",
 }
 
@@ -31,7 +33,8 @@ def render(report: Report) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     coverage = f"  coverage {report.coverage}" if report.coverage else ""
-    yield f"{report.judgement}{coverage}  {_MEANINGS[report.judgement]}"
+    unwalked = report.judgement == "INCONCLUSIVE" and report.basis == "NONE"
+    yield f"{report.judgement}{coverage}  {_MEANINGS['UNWALKED' if unwalked else report.judgement]}"
     if report.claim:
         yield f"  {report.claim} at {report.as_of}, valid until {report.valid_until}"
         yield f"  question: {one_line(report.question)}"
@@ -75,7 +78,10 @@ def _unit(unit: UnitReport) -> Iterator[str]:
         )
     if unit.drift:
         yield f"    {unit.drift}: {REASONS[unit.drift].says}"
-    if unit.weak_evidence:
+    if unit.kind != "MANUAL" and _is_capped(unit):
+        stated = f"{unit.termination_recorded}, {unit.end_marker_kind}"
+        yield f"    the record itself proves no end here ({stated}): PARTIAL at most"
+    if unit.weak_evidence and unit.kind != "MANUAL":
         yield f"    weak evidence: {unit.end_marker_kind} cannot show that rows were swapped"
     for reason in unit.reasons:
         yield f"    {reason}: {one_line(unit.why.get(reason) or REASONS[reason].says)}"
@@ -83,6 +89,11 @@ def _unit(unit: UnitReport) -> Iterator[str]:
             yield f"      {REASONS[reason].says}"
     for warning in unit.warnings:
         yield f"    warning: {one_line(warning)}"
+
+
+def _is_capped(unit: UnitReport) -> bool:
+    """Tell whether the record alone keeps a unit below FULL (V-8)."""
+    return ceiling(unit.kind, unit.termination_recorded, unit.end_marker_kind) != "FULL"
 
 
 def _counted(number: int, what: str) -> str:
@@ -104,7 +115,20 @@ def _changes(report: Report) -> Iterator[str]:
     remedies = dict.fromkeys(
         REASONS[reason].remedy for reason in reasons if reason != "unit_unchanged"
     )
+    if report.judgement == "INCONCLUSIVE":
+        remedies |= dict.fromkeys(_left_open(report))
     if remedies:
         yield "  what would change it:"
         for remedy in remedies:
             yield f"    {remedy}"
+
+
+def _left_open(report: Report) -> Iterator[str]:
+    """Give what the record itself would have to say for another verdict."""
+    if report.basis == "NONE":
+        yield "Walk the sources again and issue a new receipt with version 1.2.1."
+    asserts = report.claim != "INCONCLUSIVE"
+    if asserts and any(unit.kind != "MANUAL" and _is_capped(unit) for unit in report.units):
+        yield "Issue a receipt whose units state a proved end."
+    if any(unit.kind == "MANUAL" for unit in report.units):
+        yield "Nothing does for a MANUAL unit: only a person can look there."

@@ -1,12 +1,13 @@
 """PostgreSQL through psycopg 3, by the same rules: one writer, readers that cannot write."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection, IsolationLevel
+from sqlalchemy.exc import SQLAlchemyError
 
 from refold.db.backend import READERS, Durability
 from refold.db.errors import ErrorMap
@@ -18,6 +19,7 @@ __all__ = ["PostgresBackend"]
 _SYNCHRONOUS: Mapping[Durability, str] = {"full": "on", "normal": "off"}
 _LOCK = text("SELECT pg_advisory_xact_lock(:key, hashtext(current_schema()))")
 _TRY_HOLD = text("SELECT pg_try_advisory_lock(:key, hashtext(current_schema()))")
+_RELEASE = text("SELECT pg_advisory_unlock(:key, hashtext(current_schema()))")
 _SET_LIMIT = text("SELECT set_config('statement_timeout', :milliseconds, true)")
 
 
@@ -101,7 +103,7 @@ class PostgresHold:
         self._shown = shown
         self._connection = engine.connect()
         if not self._connection.scalar(_TRY_HOLD, {"key": _key(name)}):
-            self.release()
+            self._disconnect()
             raise SourceError(
                 "database-held",
                 f"{shown}: another process is the one for {name}",
@@ -121,6 +123,12 @@ class PostgresHold:
 
     def release(self) -> None:
         """Let it go."""
+        # The server frees it by itself too, some time after it has seen that we are gone.
+        with suppress(RefoldError, SQLAlchemyError):
+            self._connection.scalar(_RELEASE, {"key": _key(self._name)})
+        self._disconnect()
+
+    def _disconnect(self) -> None:
         self._connection.close()
         self._engine.dispose()
 

@@ -40,8 +40,14 @@ def gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _pieces(member: "zlib._Decompress", data: bytes) -> Iterator[bytes]:
-    """Give what `member` makes of `data`, until it needs more or has come to its end."""
+    """Give what `member` makes of `data`, until it needs more or has come to its end.
+
+    At its end it may keep an old `unconsumed_tail`: given that, it would put it behind what follows
+    the member a second time.
+    """
     piece = member.decompress(data, MAX_PIECE_BYTES)
     while piece:
         yield piece
+        if member.eof:
+            return
         piece = member.decompress(member.unconsumed_tail, MAX_PIECE_BYTES)

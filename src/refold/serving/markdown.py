@@ -40,6 +40,7 @@ from refold.serving.markdownrules import (
     CutKind,
     Cuts,
     Parser,
+    kept_out,
 )
 from refold.serving.whitelist import built_in, cleaner
 
@@ -204,8 +205,10 @@ class Markdown:
     def _read(self, text: str) -> Document:
         end = _end_of_part(text)
         part = text[:end]
-        counted: Cuts = {}
-        tokens = self._parser.parse(part, {"cuts": counted})
+        env: dict[str, object] = {}
+        tokens = self._parser.parse(part, env)
+        kept = kept_out(env)
+        counted: Cuts = {"nesting": len(kept.deep), "tables": len(kept.tables)}
         found = headings(tokens, self._prefix)
         writer = Writer(self._parser.uri, found, self._prefix, counted)
         lines = _LINES.split(part)
@@ -239,7 +242,7 @@ class Markdown:
 
 
 def _cuts(counted: Cuts) -> Iterable[Cut]:
-    return (Cut(kind, _VALUES[kind], count) for kind, count in sorted(counted.items()))
+    return (Cut(kind, _VALUES[kind], count) for kind, count in sorted(counted.items()) if count)
 
 
 def _size(document: Document) -> int:
@@ -250,7 +253,7 @@ def _end_of_part(text: str) -> int:
     """Give where the first part of a text ends: best between two blocks, else between two lines."""
     if len(text) <= MAX_CHARS:
         return len(text)
-    for mark in ("\n\n", "\n"):
+    for mark in ("\n\n", "\n\r\n", "\n"):
         at = text.rfind(mark, MAX_CHARS // 2, MAX_CHARS)
         if at >= 0:
             return at + len(mark)

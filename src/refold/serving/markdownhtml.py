@@ -41,8 +41,11 @@ SLOT = re.compile(r'<a href="/~(\d+)">(.*?)</a>', re.DOTALL)
 """A link that is still to be looked up, by its number. No text of a stranger can hold one: its
 quotes are escaped in attributes, its `<` everywhere."""
 
-_RESERVE = 2_048  # for the ends of all elements that can be open: 17 + 8 + 2 of them
 _UNFIT = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+# Han, kana and their punctuation; Hangul has spaces between words.
+_HAN = re.compile(
+    "[\u2e80-\u312f\u3190-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff]"
+)
 _NO_WORD = re.compile(r"[^\w]+")
 _ALIGNED = {"text-align:left": "left", "text-align:center": "center", "text-align:right": "right"}
 
@@ -85,12 +88,17 @@ def plain(tokens: Iterable[Token] | None) -> str:
     parts = []
     for token in tokens or ():
         if token.type == "image":
-            parts.append(plain(token.children))
+            parts.append(described(token))
         elif token.type in {"softbreak", "hardbreak"}:
             parts.append(" ")
         else:
             parts.append(token.content)
     return "".join(parts)
+
+
+def described(image: Token) -> str:
+    """Give what is shown in place of an image: its description, else its address."""
+    return plain(image.children).strip() or str(image.attrs["src"])
 
 
 def anchor(said: str) -> str:
@@ -99,22 +107,29 @@ def anchor(said: str) -> str:
 
 
 def headings(tokens: Sequence[Token], prefix: str) -> dict[int, Heading]:
-    """Give the headings among block tokens, by their place; each has an id of its own."""
+    """Give the headings among block tokens, by their place; each has an id of its own.
+
+    The page's title is the only h1, and no level is skipped on the way down: that is how those who
+    listen to a page find their way. What says nothing is no heading.
+    """
     found: dict[int, Heading] = {}
     used: set[str] = set()
-    last: dict[str, int] = {}
+    numbers: dict[str, int] = {}
+    level = 1
     for at, token in enumerate(tokens):
         if token.type != "heading_open":
             continue
         said = " ".join(plain(tokens[at + 1].children).split())
+        if not said:
+            continue
         base = anchor(said)
-        name, number = base, last.get(base, 1)
+        name, number = base, numbers.get(base, 1)
         while name in used:
             number += 1
             name = f"{base}-{number}"
-        last[base] = number
+        numbers[base] = number
         used.add(name)
-        level = min(int(token.tag[1:]) + 1, 6)  # the page's title is the only h1
+        level = min(int(token.tag[1:]) + 1, level + 1, 6)
         found[at] = Heading(level, prefix + name, _UNFIT.sub("\ufffd", said))
     return found
 
@@ -157,11 +172,11 @@ class Writer:
 
     def source(self, lines: str) -> None:
         """Write a block as it was sent."""
-        self._put(f'<pre class="source"><code>{text(lines)}</code></pre>\n')
+        self._put(f'<pre class="source" tabindex="0"><code>{text(lines)}</code></pre>\n')
 
     def _put(self, piece: str) -> None:
         self._size += len(piece)
-        if self._size > MAX_HTML - _RESERVE:
+        if self._size > MAX_HTML:
             raise Full
         self._out.append(piece)
 
@@ -173,15 +188,19 @@ class Writer:
         if kind == "inline":
             self._inline(token.children or ())
         elif kind in {"fence", "code_block"}:
-            self._put(f"<pre><code>{text(token.content)}</code></pre>\n")
+            self._put(f'<pre tabindex="0"><code>{text(token.content)}</code></pre>\n')
         elif kind == "hr":
             self._put("<hr>\n")
-        elif kind.startswith("heading"):
-            if token.nesting > 0:
-                found = self._headings[at]
-                self._put(f'<h{found.level} id="{attribute(found.id)}">')
-            else:
-                self._put(f"</h{min(int(token.tag[1:]) + 1, 6)}>\n")
+        elif kind == "heading_open":
+            found = self._headings.get(at)
+            self._put(f'<h{found.level} id="{attribute(found.id)}">' if found else "<p>")
+        elif kind == "heading_close":
+            found = self._headings.get(at - 2)
+            self._put(f"</h{found.level}>\n" if found else "</p>\n")
+        elif kind == "table_open":
+            self._put('<div class="scroll" tabindex="0"><table>')
+        elif kind == "table_close":
+            self._put("</table></div>\n")
         elif token.hidden:  # the paragraph of a tight list
             if token.nesting < 0:
                 self._put("\n")
@@ -190,13 +209,14 @@ class Writer:
         else:
             self._put(f"</{token.tag}>\n")
 
-    def _inline(self, tokens: Iterable[Token]) -> None:
-        for token in tokens:
+    def _inline(self, tokens: Sequence[Token]) -> None:
+        for at, token in enumerate(tokens):
             kind = token.type
             if kind == "text":
                 self._text(token.content)
             elif kind == "softbreak":
-                self._put("\n")
+                if not _is_between_han(tokens, at):
+                    self._put("\n")
             elif kind == "hardbreak":
                 self._put("<br>\n")
             elif kind == "code_inline":
@@ -275,13 +295,21 @@ class Writer:
     def _image(self, token: Token) -> None:
         """Write a link where a picture was wanted: nothing is loaded from anywhere."""
         src = str(token.attrs["src"])
-        said = plain(token.children).strip()
+        said = described(token)
         if self._in_link:
             self._cut("images")
-            self._put(text(said or src))
+            self._put(text(said))
             return
         opened = self._opening(src, str(token.attrs.get("title", "")), " image")
-        self._put(f"{opened}{text(said or src)}{'</a>' if opened else ''}")
+        self._put(f"{opened}{text(said)}{'</a>' if opened else ''}")
+
+
+def _is_between_han(tokens: Sequence[Token], at: int) -> bool:
+    """Tell whether a line ends and goes on with a character that is set without spaces."""
+    before, after = tokens[at - 1 : at], tokens[at + 1 : at + 2]
+    return bool(
+        before and after and _HAN.match(before[0].content[-1:]) and _HAN.match(after[0].content[:1])
+    )
 
 
 def _block_attributes(token: Token) -> str:

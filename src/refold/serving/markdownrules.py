@@ -13,7 +13,17 @@ from markdown_it.rules_block import StateBlock, blockquote, list_block, table
 from markdown_it.rules_inline import StateInline
 from markdown_it.utils import EnvType
 
-__all__ = ["MAX_CELLS", "MAX_COLUMNS", "MAX_DEPTH", "MAX_URL", "CutKind", "Cuts", "Parser"]
+__all__ = [
+    "MAX_CELLS",
+    "MAX_COLUMNS",
+    "MAX_DEPTH",
+    "MAX_URL",
+    "CutKind",
+    "Cuts",
+    "KeptOut",
+    "Parser",
+    "kept_out",
+]
 
 MAX_DEPTH: Final = 16
 """Levels of quotes and lists, a list counting two: more is indented out of a phone's screen. Less
@@ -36,10 +46,26 @@ _WEB = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#][^\s\\]*)?", re.IGNORECASE)
 _MAIL = re.compile(r"mailto:[^\s?#&%\\]+@[^\s?#&%\\@]+", re.IGNORECASE)
 
 
+class KeptOut:
+    """What the rules kept out of one text: lines where a quote, list or table began."""
+
+    def __init__(self) -> None:
+        self.deep: set[int] = set()
+        self.tables: set[int] = set()
+        self.cells = 0
+        self.first = self.last = 0  # the lines up to the next empty one
+
+
+def kept_out(env: EnvType) -> KeptOut:
+    """Give what was kept out so far of the text that is parsed with `env`."""
+    found: KeptOut = env.setdefault("kept_out", KeptOut())
+    return found
+
+
 class Parser(MarkdownIt):
     """Parses texts; `schemes` are those whose URIs (`scheme://` and letters or digits) are links.
 
-    `parse(text, {"cuts": Cuts()})` gives tokens, and counts in `cuts` what the limits kept out.
+    After `parse(text, env)`, `kept_out(env)` tells what the limits kept out.
     """
 
     def __init__(self, schemes: Iterable[str]) -> None:
@@ -66,16 +92,12 @@ def _alternatives(parser: MarkdownIt, name: str) -> list[str]:
     return next(list(rule.alt) for rule in parser.block.ruler.__rules__ if rule.name == name)
 
 
-def _count(env: EnvType, cut: CutKind) -> None:
-    env["cuts"][cut] = env["cuts"].get(cut, 0) + 1
-
-
 def _not_too_deep(rule: _Block) -> _Block:
     def limited(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         if state.level < MAX_DEPTH:
             return rule(state, start, end, silent)
-        if not silent and rule(state, start, end, True):
-            _count(state.env, "nesting")
+        if rule(state, start, end, True):
+            kept_out(state.env).deep.add(start)
         return False
 
     return limited
@@ -85,26 +107,23 @@ def _small_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Refuse a table before it costs anything: a short row has as many cells as the longest."""
     if not table(state, start, end, True):
         return False
-    env = state.env
-    line = state.src[state.bMarks[start] : state.eMarks[start]]
-    columns = line.count("|") + 1
+    kept = kept_out(state.env)
+    columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
     # Each line is looked at once, however many tables begin before the next empty one.
-    first, last = env.get("block", (0, 0))
-    if not first <= start < last:
-        last = next((at for at in range(start, end) if state.isEmpty(at)), end)
-        env["block"] = (start, last)
-    rows = max(min(last, end) - start - 1, 1)
-    if columns > MAX_COLUMNS or columns * rows > MAX_CELLS - env.get("cells", 0):
-        if not silent:
-            _count(env, "tables")
+    if not kept.first <= start < kept.last:
+        kept.first = start
+        kept.last = next((at for at in range(start, end) if state.isEmpty(at)), end)
+    rows = min(kept.last, end) - start - 1
+    if columns > MAX_COLUMNS or columns * rows > MAX_CELLS - kept.cells:
+        kept.tables.add(start)
         return False
     if silent:
         return True
     before = len(state.tokens)
-    found = table(state, start, end, False)
+    table(state, start, end, False)
     made = state.tokens[before:]
-    env["cells"] = env.get("cells", 0) + sum(one.type in {"td_open", "th_open"} for one in made)
-    return found
+    kept.cells += sum(one.type in {"td_open", "th_open"} for one in made)
+    return True
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:

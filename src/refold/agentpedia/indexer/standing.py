@@ -24,9 +24,9 @@ Checked = tuple[Event, Fault | None]
 class Standing:
     """A fold, its live digest, and how far the stored view that they are of has come.
 
-    `folded` is None when nothing is stored. `snapshot` is the height of the newest snapshot that
-    was used or made, with the events in it. `damaged` are the heights of those that could not be
-    used.
+    `folded` is None when nothing is stored. `snapshot` is the height of the newest snapshot, and
+    how many events were in the last one that was used or made. `damaged` are the heights of those
+    that could not be used.
     """
 
     def __init__(self, rules: Rules, options: Options) -> None:
@@ -112,7 +112,8 @@ class Standing:
             self.damaged += [one for one in found.damaged if one not in self.damaged]
             if found.snapshot is not None:
                 self.fold = Fold.restore(found.snapshot.data)
-                self.snapshot = (found.snapshot.height, self.fold.state.seq)
+                newest = views.snapshots.newest_height(below, SNAPSHOT_FORMAT, self.fingerprint)
+                self.snapshot = (newest or found.snapshot.height, self.fold.state.seq)
                 return
         self.snapshot = (-1, 0)
         self.fold = Fold(self.rules, self._options)

@@ -68,7 +68,8 @@ def search(
             continue
         said = _text(look, version, body)
         windows = tuple(
-            FoundSnippet(w.text, w.hits, w.is_start, w.is_end) for w in snippets(said, query)
+            FoundSnippet(w.text, w.hits, w.is_start, w.is_end)
+            for w in snippets(said, query, count=1)
         )
         found.append(
             Found(

@@ -99,6 +99,9 @@ class Snapshots(Protocol):
         One that is not what was hashed is damaged: it is passed over, and named.
         """
 
+    def newest_height(self, below: int, snapshot_format: int, options: str) -> int | None:
+        """Give the height of that one without reading it, damaged or not; None for none."""
+
     def kept(self) -> list[KeptSnapshot]:
         """Give what is known of each, the lowest first."""
 

@@ -48,6 +48,12 @@ class SqlSnapshots:
             damaged.append(row.height)
         return FoundSnapshot(None, damaged)
 
+    def newest_height(self, below: int, snapshot_format: int, options: str) -> int | None:
+        """Give the height of the newest at a height or below it."""
+        c = snapshots.c
+        usable = (c.height <= below, c.format == snapshot_format, c.options == options)
+        return self._connection.scalar(select(func.max(c.height)).where(*usable))
+
     def kept(self) -> list[KeptSnapshot]:
         """Give what is known of each."""
         c = snapshots.c

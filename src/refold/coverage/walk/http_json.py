@@ -6,7 +6,13 @@ more. It never takes a failure for an end. Source: coverage spec §5.5 R-3, R-5,
 
 from collections.abc import Sequence
 
-from refold.coverage.ends import HttpEvidence, http_ends, http_reasons, starts_midway
+from refold.coverage.ends import (
+    HttpEvidence,
+    http_ends,
+    http_reasons,
+    lies_beyond,
+    starts_midway,
+)
 from refold.coverage.match import Criterion
 from refold.coverage.record import Termination
 from refold.coverage.unit import Traversal
@@ -136,6 +142,8 @@ def _note_end(pages: HttpPages, evidence: HttpEvidence) -> None:
     """Note what the end does not prove."""
     if evidence.has_next:
         pages.note("source_truncated", "the last page speaks of a next one that was not read")
+    if any(lies_beyond(target, pages.answered) for target in pages.links.last):
+        pages.note("source_truncated", "the last page names a later one as the last")
     for reason in http_reasons(evidence):
         pages.note(reason, f"{evidence.rows} rows, {evidence.distinct} distinct")
 

@@ -32,9 +32,9 @@ class HttpPages:
     """What is known of the pages of one unit.
 
     `sheet` holds their rows, `reasons` why the unit is less than FULL and in what words, `links`
-    those of the last page, `ages` how old its pages were when they came (seconds from a zero that
-    all pages share), `proofs` every answer that was read. `start` is None when the URL cannot be
-    fetched at all.
+    those of the last page and `answered` its URL, `ages` how old its pages were when they came
+    (seconds from a zero that all pages share), `proofs` every answer that was read. `start` is None
+    when the URL cannot be fetched at all.
     """
 
     def __init__(self, source: Listed, criterion: Criterion, purse: Purse) -> None:
@@ -47,6 +47,7 @@ class HttpPages:
         self.warnings: dict[str, None] = {}
         self.proofs: list[PageProof] = []
         self.links: Links = NO_LINKS
+        self.answered = replay.url
         self.ages: list[float] = []
         self.spent = purse.begin_unit()
         self.sheet = Sheet(replay.array_path, criterion, source.total_path, purse.row_limit)
@@ -77,7 +78,7 @@ class HttpPages:
         self.spent.pages += 1
         self.spent.rows += facts.rows
         self._prove(reply, facts.rows, "page")
-        self.links = read_links(reply.header("link"))
+        self.links, self.answered = read_links(reply.header("link")), reply.url
         if page.bom:
             self.warnings[f"{url.shown}: a byte order mark was stripped"] = None
         return parse_url(reply.url)

@@ -22,14 +22,16 @@ _ESCAPED = re.compile(r"\\(.)")
 class Links(msgspec.Struct, frozen=True):
     """The links of a page.
 
-    `next` are the different targets of `rel="next"`, as they are written; `relations` all relations
-    (lower case) of links that could be read; `doubtful` tells that a link to a next page may be in
-    what could not be read, or is said to lead on from another page.
+    `next` are the different targets of `rel="next"`, as they are written, `last` those of
+    `rel="last"`; `relations` all relations (lower case) of links that could be read; `doubtful`
+    tells that a link to a next page may be in what could not be read, or is said to lead on from
+    another page.
     """
 
     next: tuple[str, ...]
     relations: frozenset[str]
     doubtful: bool
+    last: tuple[str, ...] = ()
 
 
 NO_LINKS = Links((), frozenset(), doubtful=False)
@@ -46,6 +48,7 @@ def read_links(header: str | None) -> Links:
     if header is None:
         return NO_LINKS
     following: dict[str, None] = {}
+    last: dict[str, None] = {}
     relations: set[str] = set()
     doubtful = False
     for link in _links(header):
@@ -58,7 +61,9 @@ def read_links(header: str | None) -> Links:
         relations.update(link.relations)
         if "next" in link.relations:
             following[link.target] = None
-    return Links(tuple(following), frozenset(relations), doubtful)
+        if "last" in link.relations:
+            last[link.target] = None
+    return Links(tuple(following), frozenset(relations), doubtful, tuple(last))
 
 
 def _links(header: str) -> Iterator[_Link | str]:

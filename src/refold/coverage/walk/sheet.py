@@ -22,6 +22,7 @@ _UNWHOLE = (
     *("_shards.failed", "_shards.successful"),
 )
 """More-signals that say a page itself is not whole, so they count on any page, not on the last."""
+_UNREADABLE = ("not_json", "json_ambiguous")
 
 
 class PageFacts(msgspec.Struct, frozen=True):
@@ -54,15 +55,21 @@ class Sheet:
         self._first: list[str] = []
 
     def take(self, page: Page) -> PageFacts:
-        """Read all of a page. Raises PageError; what was read until then is counted."""
+        """Read all of a page. Raises PageError; what was read until then is counted.
+
+        But for what matched where the whole turns out to be no JSON that all read alike: a large
+        page is read item by item, and witnesses no more than a small one.
+        """
         ids, matches, matching = self.ids, self.matches, self._scan.matches
         named_by, names = self._named_by, self._first if not self.pages else None
         before, known, limit, rows = self.rows, len(self.ids), self._max_rows, self.rows
+        matched = len(matches)
         name = self.last_id
         try:
             for item in page.items():
                 if rows == limit:
-                    raise PageError("budget_exhausted", f"over {limit} rows in one unit")
+                    why = f"over {limit} rows in one unit"
+                    raise PageError("budget_exhausted", why)  # noqa: TRY301 - as the others end it
                 name, field = identity(item)
                 rows += 1
                 ids.add(name)
@@ -71,6 +78,10 @@ class Sheet:
                     names.append(name)
                 if matching(item):
                     matches.setdefault(name)
+        except PageError as error:
+            while error.reason in _UNREADABLE and len(matches) > matched:
+                matches.popitem()
+            raise
         finally:
             self.rows, self.last_id = rows, name
         facts = PageFacts(
