@@ -226,7 +226,13 @@ def test_every_damaged_byte_is_found_or_harms_nothing(small: Path, tmp_path: Pat
 
 def test_added_bytes_are_found(small: Path) -> None:
     whole = small.read_bytes()
-    for more in (b"x", b"\0" * 4 + b"x", whole, gzip.compress(b"x", mtime=0), gzip.compress(b"{}\n")):
+    for more in (
+        b"x",
+        b"\0" * 4 + b"x",
+        whole,
+        gzip.compress(b"x", mtime=0),
+        gzip.compress(b"{}\n"),
+    ):
         small.write_bytes(whole + more)
         with pytest.raises(InputError, match="damaged"), open_backup(small) as file:
             file.check()

@@ -7,7 +7,7 @@ import anyio
 import msgspec
 import pytest
 
-from agentpedia.api.served import Served, Stored, demo, served, store_demo
+from agentpedia.api.served import Served, Stored, demo
 from refold.agentpedia.api.tools import agent_tools
 from refold.agentpedia.queries.look import Hidings
 from refold.agentpedia.store.hidden import MAX_REASON, Kind, SqlHidden
@@ -189,20 +189,19 @@ def test_what_cannot_be_hidden(
     assert caught.value.code == code
 
 
-def test_a_title_before_a_redirect_is_hidden_in_lists(database: Database) -> None:
+def test_a_title_before_a_redirect_is_hidden_in_lists(
+    wiki: tuple[Database, Stored], server: Served
+) -> None:
     """The list shows the title of the last version when the head is a redirect."""
-    stored = store_demo(database)
-    view = stored.view
-    key = next(
-        k
-        for k in stored.names()
-        if view["entry", k]["displayHead"] not in stored.fold.state.versions
-    )
+    database, stored = wiki
+    view, versions = stored.view, stored.fold.state.versions
+    key = next(k for k in stored.names() if view["entry", k]["displayHead"] not in versions)
     last = view["entry", key]["versions"][-1]
-    with served(database) as server:
-        path = f"{V1}/entries?limit=100&lang={key[:2]}&sort=title"
-        titles = {item["id"]: item["title"] for item in server.walk(path)}
-        assert titles[key] == last["title"]
-        hide(database, "pin", last["id"].partition("::")[0])
-        titles = {item["id"]: item["title"] for item in server.walk(path)}
-        assert titles[key] is None
+    path = f"{V1}/entries?limit=100&lang={key[:2]}&sort=title"
+    assert {item["id"]: item["title"] for item in server.walk(path)}[key] == last["title"]
+    pin = last["id"].partition("::")[0]
+    hide(database, "pin", pin)
+    try:
+        assert {item["id"]: item["title"] for item in server.walk(path)}[key] is None
+    finally:
+        unhide(database, "pin", pin)

@@ -52,7 +52,8 @@ class SqlSnapshots:
         """Give the height of the newest at a height or below it."""
         c = snapshots.c
         usable = (c.height <= below, c.format == snapshot_format, c.options == options)
-        return self._connection.scalar(select(func.max(c.height)).where(*usable))
+        height: int | None = self._connection.scalar(select(func.max(c.height)).where(*usable))
+        return height
 
     def kept(self) -> list[KeptSnapshot]:
         """Give what is known of each."""
