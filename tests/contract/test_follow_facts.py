@@ -19,7 +19,7 @@ from refold.agentpedia.rules import PRD
 from refold.agentpedia.state import Options
 from refold.agentpedia.store import open_views
 from refold.db import Database
-from refold.metaid.sync import Source, Sync
+from refold.metaid.sync import Looked, Source, Sync
 
 NOW = 1_790_000_000
 LATER = NOW + FIRST_PAUSE
@@ -32,8 +32,8 @@ class Way:
     def __init__(self, here: Wiki, stack: ExitStack, options: Options) -> None:
         self.here = here
         self.options = options
-        sources = [Source(here.here.man(), here.here.txs())]
-        self.sync = Sync(here.database, sources, PATHS)
+        self.sources = [Source(here.here.man(), here.here.txs())]
+        self.sync = Sync(here.database, self.sources, PATHS)
         self.indexer = stack.enter_context(indexing(here.database, PRD, options))
         self.follower = Follower(self.indexer, FactFinder(here.database, here.sources()))
 
@@ -201,3 +201,22 @@ def test_a_register_that_waited_for_its_stake_counts_when_that_is_seen(
     turn = way.turn(LATER, texts=texts, stakes={register: "verified"})
     assert turn.facts.stakes.verified == 1  # type: ignore[union-attr]  # somebody looks
     assert way.value("editor", name)["status"] == "active"
+
+
+def test_blocks_without_pins_pass_without_a_list_being_read(here: Wiki, stack: ExitStack) -> None:
+    """What falls due by height alone does so at a look that needs no round."""
+    way = Way(here, stack, Options())
+    way.turn(NOW)
+    here.net.mine()
+    polled = way.sync.poll()
+    lists = sum(source.man.lists for source in way.sources)
+    assert way.follower.look(Looked(polled, "count")) is None
+    passed = way.follower.look(Looked(polled, None))
+    assert passed is not None
+    assert passed.height == here.net.height + 1
+    assert way.follower.look(Looked(polled, None)) is None
+    assert sum(source.man.lists for source in way.sources) == lists
+    checked = check_view(here.database, PRD, way.options)
+    assert checked is not None
+    assert checked.is_right
+    assert checked.height == passed.height

@@ -29,6 +29,7 @@ def follow_task(chain: Sync, follower: Follower, log: Log) -> Task:
         def tell(happening: Happening) -> None:
             if isinstance(happening, Looked):
                 _log_errors(happening, log)
+                _pass_blocks(follower, happening, log)
             elif isinstance(happening, Failed):
                 _warn(log, happening.code, happening.message)
             elif isinstance(happening, Done):
@@ -50,6 +51,13 @@ def follow_task(chain: Sync, follower: Follower, log: Log) -> Task:
         Loop(chain, tell=tell, stop=stop).run()
 
     return Task("sync", run)
+
+
+def _pass_blocks(follower: Follower, looked: Looked, log: Log) -> None:
+    try:
+        follower.look(looked)
+    except SourceError as error:
+        _warn(log, error.code, error.message)
 
 
 def _log_errors(looked: Looked, log: Log) -> None:

@@ -21,7 +21,7 @@ from refold.cli.options import (
     rules_option,
 )
 from refold.cli.output import format_option, print_json, print_line, progress_bar
-from refold.cli.syncing import MAX_SHOWN, Bar, Said, print_turn
+from refold.cli.syncing import MAX_SHOWN, Bar, Said, print_passed, print_turn
 from refold.kernel.errors import Exit, Problem, SourceError, UsageError, one_line
 
 if TYPE_CHECKING:
@@ -143,6 +143,10 @@ class _Telling:
             for name, polled in happening.polled.items():
                 if polled.error is not None:
                     _warn(f"{name}: {polled.error.code}: {polled.error.message}")
+            try:
+                print_passed(self._follower.look(happening), self._said)
+            except SourceError as error:
+                _warn(f"{error.code}: {error.message}; it is tried again")
         elif isinstance(happening, Failed):
             _warn(f"{happening.code}: {happening.message}; it is tried again")
         elif isinstance(happening, Done):

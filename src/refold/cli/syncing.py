@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress as Drawn
 
-    from refold.agentpedia.indexer import Step, Turn
+    from refold.agentpedia.indexer import CaughtUp, Step, Turn
     from refold.metaid.sync import Progress, Report
 
 MEGABYTE = 1_000_000
@@ -99,6 +99,16 @@ def print_turn(turn: Turn, seconds: float, said: Said) -> None:
     if said.measure:
         for line in _measured(turn.report, seconds):
             print_line(line)
+
+
+def print_passed(view: CaughtUp | None, said: Said) -> None:
+    """Print how things stand after blocks without pins; nothing when there were none."""
+    if view is None or view.height is None:
+        return
+    if said.form == "json":
+        print_json({"view": msgspec.to_builtins(view)})
+    else:
+        print_line(f"height {view.height - 1:,}  digest {view.digest}  (blocks without pins)")
 
 
 def _standing(turn: Turn) -> str:

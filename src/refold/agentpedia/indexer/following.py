@@ -7,7 +7,7 @@ import msgspec
 from refold.agentpedia import facts
 from refold.agentpedia.facts import FactFinder
 from refold.agentpedia.indexer.indexer import CaughtUp, Indexer, Progress
-from refold.metaid.sync import Report
+from refold.metaid.sync import Looked, Report
 
 
 class Turn(msgspec.Struct, frozen=True, rename="camel"):
@@ -40,6 +40,22 @@ class Follower:
     def __init__(self, indexer: Indexer, finder: FactFinder | None = None) -> None:
         self._indexer = indexer
         self._finder = finder
+        self._covered: int | None = None
+
+    def look(self, looked: Looked) -> CaughtUp | None:
+        """Let blocks without pins pass, where a look found that no round is needed.
+
+        Proposals expire and signals settle by height alone, and no list has to be read for that.
+        None when nothing is done: not all indexers say a height, or the view is there already.
+        """
+        heights = [polled.height for polled in looked.polled.values()]
+        known = [height for height in heights if height is not None]
+        if looked.why is not None or self._covered is None or len(known) < len(heights):
+            return None
+        if min(known) <= self._covered:
+            return None
+        self._covered = min(known)
+        return self._indexer.catch_up(self._covered)
 
     def follow(
         self,
@@ -53,6 +69,7 @@ class Follower:
 
         `now` is in Unix seconds. Facts come second: a view without them stands, and says so.
         """
+        self._covered = report.height if report.is_covered else None
         if report.height is None and not report.is_covered:
             return Turn(report, None, None)
         view = self._indexer.catch_up(report.height, progress)
