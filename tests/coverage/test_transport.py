@@ -99,7 +99,7 @@ def test_a_byte_a_second_ends_inside_the_budget() -> None:
 def test_a_slow_list_ends_with_the_seconds_of_its_unit() -> None:
     def script(peer: Peer) -> None:
         while request := peer.request():
-            clock.now += 25
+            clock.now += 26
             following = f"Link: <?n={int(request.split(b'n=')[-1].split()[0] or 0) + 1}>; rel=next"
             body = json.dumps({"items": items(int(clock.now))}).encode()
             peer.send(http(body, "200 OK", JSON, following))
@@ -108,7 +108,7 @@ def test_a_slow_list_ends_with_the_seconds_of_its_unit() -> None:
     with serving(script) as server, client(server.origin, clock=clock) as ours:
         walked = walk_source(source("/items?n=0"), needle(), Live(ours, clock=clock))
     assert walked.traversal.reasons[0] == "budget_exhausted"
-    assert walked.traversal.pages == 23  # of 25 s each: the 24th has no time left
+    assert walked.traversal.pages == 23  # of 26 s each: the 24th ends too late
 
 
 def test_replies_of_a_batch_stand_in_the_order_of_its_questions() -> None:
