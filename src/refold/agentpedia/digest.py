@@ -24,6 +24,7 @@ from refold.agentpedia.full import (
     digest_of_lines,
     fold_record,
     graves,
+    hash_in,
     history_names,
     history_records,
     quality_of,
@@ -34,7 +35,6 @@ from refold.agentpedia.state import Editor, Entry, Limits, State, Touched
 
 Name = tuple[str, str]
 """Section and key."""
-HASH_LENGTH = 64
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
@@ -250,7 +250,7 @@ class LiveDigest:
                     del self._lines[bisect_left(self._lines, old)]
                 insort(self._lines, line)
             if sink is not None:
-                sink.put(Value(section, key, value, _hash_in(line), index))
+                sink.put(Value(section, key, value, hash_in(line), index))
 
         put(fold_record(state))
         if touched.everything:
@@ -300,10 +300,6 @@ def _steps_below(state: State, entry: Entry, height: int) -> int:
         if version is not None and version.height < height:
             return number
     return 0
-
-
-def _hash_in(line: bytes) -> str:
-    return line[-HASH_LENGTH - 1 : -1].decode()
 
 
 def ripens(editor: Editor, limits: Limits, height: int) -> int | None:

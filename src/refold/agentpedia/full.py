@@ -13,6 +13,7 @@ import msgspec
 
 from refold.agentpedia.common import Json, plate_of, status_of
 from refold.agentpedia.editors import stake_of, tier_of
+from refold.agentpedia.members import version_member
 from refold.agentpedia.reviews import PASSING_SCORE
 from refold.agentpedia.state import (
     Case,
@@ -68,6 +69,11 @@ def digest_line(record: Record) -> bytes:
     """Give the line that stands for a record in the digest."""
     section, key, value = record
     return f"{section}\t{key}\t{sha256(_encode(value)).hexdigest()}\n".encode()
+
+
+def hash_in(line: bytes) -> str:
+    """Give the hash (hex) at the end of a line."""
+    return line.rstrip(b"\n").rpartition(b"\t")[2].decode()
 
 
 def digest_of_lines(lines: Sequence[bytes]) -> str:
@@ -249,7 +255,7 @@ def _record(state: State, entry: Entry, key: str | None) -> Json:
         "writers": entry.writers,
         "awaitingReview": awaiting_review(state, entry, display_head),
         "authors": [{"editor": name, "versions": authors[name]} for name in sorted(authors)],
-        "versions": [_version(version) for version in versions],
+        "versions": [version_member(version) for version in versions],
     }
 
 
@@ -306,21 +312,6 @@ def is_featured(state: State, entry: Entry, head: Version) -> bool:
         return False
     weight = sum(max(state.editors[review.sender].reputation, 0) for review in good)
     return weight >= state.limits.featured_tenths
-
-
-def _version(version: Version) -> Json:
-    return {
-        "id": version.id,
-        "author": version.author,
-        "height": version.height,
-        "contentHash": version.content_hash,
-        "parentRev": version.parent_rev,
-        "entryKey": version.entry_key,
-        "equivalentOf": version.equivalent_of,
-        "title": version.title,
-        "size": version.size,
-        "refsFound": version.refs_found,
-    }
 
 
 def _editor(state: State, editor: Editor, tip: int) -> Json:

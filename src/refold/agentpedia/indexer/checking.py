@@ -7,7 +7,8 @@ import msgspec
 from refold.agentpedia.digest import Line, LiveDigest
 from refold.agentpedia.event import PATHS
 from refold.agentpedia.fold import SNAPSHOT_FORMAT, Fold
-from refold.agentpedia.full import digest_line, records
+from refold.agentpedia.full import digest_line, hash_in, records
+from refold.agentpedia.indexer.indexer import READER
 from refold.agentpedia.intake import read_pin
 from refold.agentpedia.rules import Rules
 from refold.agentpedia.state import Options
@@ -21,7 +22,6 @@ MAX_NAMED = 1_000
 """Differences that are named; the others are counted."""
 STEP = 10_000
 """Pins between two calls of a progress function."""
-HASH_LENGTH = 64
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -123,7 +123,7 @@ class _Check:
             heights=tuple(heights),
             is_same_kind=self._is_same_kind,
             is_same_position=last == self._folded.last,
-            is_behind=self._store.marks.changed_from("agentpedia") is not None,
+            is_behind=self._store.marks.changed_from(READER) is not None,
         )
 
     def _refold(self, progress: Callable[[int, int], None] | None) -> list[int]:
@@ -161,7 +161,7 @@ class _Check:
     def _differences(self) -> Iterator[Difference]:
         view = self._fold.view(self._folded.height)
         folded = {
-            (section, key): digest_line((section, key, value))[-HASH_LENGTH - 1 : -1].decode()
+            (section, key): hash_in(digest_line((section, key, value)))
             for section, key, value in records(view.state, view.tip)
         }
         stored: dict[tuple[str, str], Line] = {}

@@ -9,7 +9,7 @@ import msgspec
 from sqlalchemy import BindParameter, bindparam, func, select
 
 from refold.agentpedia.indexer.shown import inline_text
-from refold.agentpedia.queries.look import STANDING, Look, standing_at, withheld_of
+from refold.agentpedia.queries.look import STANDING, Look, standing_at
 from refold.agentpedia.queries.model import (
     MAX_INLINE,
     AuthorCount,
@@ -20,7 +20,7 @@ from refold.agentpedia.queries.model import (
     first,
 )
 from refold.agentpedia.queries.questions import Question
-from refold.agentpedia.queries.texts import MAX_TEXT, file_text, hidden_of
+from refold.agentpedia.queries.texts import MAX_TEXT, file_text, item_of
 from refold.agentpedia.slug import entry_key, normalize_slug
 from refold.agentpedia.store import StoredVersion, tables
 from refold.agentpedia.store.rows import STEP, indexed, lookup, step_at
@@ -141,7 +141,7 @@ def entry_of(look: Look, key: str) -> Entry:
 
 def _shown(look: Look, version: StoredVersion, body: bytes | None) -> VersionText:
     """Give the version displayed with its text."""
-    withheld = hidden_of(look, version) if look.hidden else None
+    item = item_of(look, version)
     text: str | None = None
     is_unverified = False
     if version.content_ref is not None:
@@ -150,20 +150,8 @@ def _shown(look: Look, version: StoredVersion, body: bytes | None) -> VersionTex
         text = inline_text(body)
     is_long = text is not None and len(text) > MAX_TEXT
     return VersionText(
-        id=version.id,
-        author=version.author,
-        height=version.height,
-        content_hash=version.content_hash,
-        parent_rev=version.parent_rev,
-        entry_key=version.entry_key,
-        equivalent_of=version.equivalent_of,
-        title=None if withheld else version.title,
-        size=version.size,
-        refs_found=version.refs_found,
-        content_ref=version.content_ref,
-        text_pin=version.text_pin,
-        withheld=withheld_of(withheld),
-        text=None if withheld or is_long else text,
+        **msgspec.structs.asdict(item),
+        text=None if item.withheld or is_long else text,
         is_unverified=is_unverified,
         is_long=is_long,
     )

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 
 import msgspec
 
+from refold.agentpedia.members import version_member
 from refold.agentpedia.queries.look import Look, withheld_of
 from refold.agentpedia.queries.model import Json, Withheld
 from refold.agentpedia.queries.records import grave_item
 from refold.agentpedia.queries.texts import hidden_of
 from refold.agentpedia.store import StoredValue
-from refold.agentpedia.store.rows import SECTIONS, member_of
+from refold.agentpedia.store.rows import SECTIONS
 
 __all__ = ["audit_lines", "graveyard_lines"]
 
@@ -100,7 +101,7 @@ def _with_history(look: Look, stored: StoredValue) -> tuple[Json, tuple[Withheld
         for step in page.items:
             names.append(step.name)
             if step.version is not None:
-                member = member_of(step.version)
+                member = version_member(step.version)
                 why = withheld_of(hidden_of(look, step.version))
                 if why is not None:
                     member["title"] = None

@@ -195,19 +195,3 @@ def step_at(row: Sequence[Any]) -> StoredStep:
         text_pin or name,
     )
     return StoredStep(place, name, version)
-
-
-def member_of(version: StoredVersion) -> Json:
-    """Give a version as it stands among `versions` in the view."""
-    return {
-        "id": version.id,
-        "author": version.author,
-        "height": version.height,
-        "contentHash": version.content_hash,
-        "parentRev": version.parent_rev,
-        "entryKey": version.entry_key,
-        "equivalentOf": version.equivalent_of,
-        "title": version.title,
-        "size": version.size,
-        "refsFound": version.refs_found,
-    }

@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, select
 
 from refold.agentpedia.common import Json
 from refold.agentpedia.digest import Line
+from refold.agentpedia.members import version_member
 from refold.agentpedia.store import tables
 from refold.agentpedia.store.model import StoredValue
 from refold.agentpedia.store.rows import (
@@ -16,7 +17,6 @@ from refold.agentpedia.store.rows import (
     encode,
     indexed,
     lookup,
-    member_of,
     step_at,
 )
 
@@ -76,7 +76,9 @@ class SqlValues:
         return {
             **stored.value,
             "history": [step.name for step in steps],
-            "versions": [member_of(step.version) for step in steps if step.version is not None],
+            "versions": [
+                version_member(step.version) for step in steps if step.version is not None
+            ],
         }
 
 
