@@ -44,7 +44,7 @@ QUESTIONS = st.lists(
     st.sampled_from(
         (
             *("tide", "table", "Tides", "潮", "潮汐", "潮汐表", "海 表", '"tide table"'),
-            *('"海 潮汐" ', "é", "en"),
+            *('"海 潮汐" ', "é", "en", '"tide 潮汐" ', '"潮汐 tide table"'),
         )
     ),
     min_size=1,

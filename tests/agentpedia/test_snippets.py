@@ -74,6 +74,12 @@ def test_the_quick_way_finds_what_the_slow_way_finds(text: str, question: str) -
     assert set(module._spans(text, query)) == set(module._slow(pieces(text), query))
 
 
+def test_plain_characters_fold_by_lower_case_alone() -> None:
+    plain = [char for char in map(chr, range(1, 0x11000)) if module._PLAIN.fullmatch(char)]
+    assert len(plain) > 20_000
+    assert all(char.translate(module._SHOWN) == char.lower() for char in plain)
+
+
 @given(TEXTS.map(lambda text: text * 9), QUESTIONS)
 def test_no_window_cuts_into_a_word_or_off_what_belongs_to_a_character(
     text: str, question: str

@@ -52,6 +52,7 @@ class Naive:
             for key, text in texts.items()
         }
         self._among: dict[str, int] = {}
+        self._most = search.MAX_POSTINGS
 
     def answer(self, query: SearchQuery, lang: str | None = None) -> list[str]:
         """Give the keys, best first."""
@@ -91,8 +92,11 @@ class Naive:
         length = sum(len(f) if is_run else 1 for f, is_run in (*title, *text))
         while length.bit_length() > 4 and length % (1 << (length.bit_length() - 4)):
             length -= 1
-        score = 0
-        for term in query.terms:
+        score = left = 0
+        for term in sorted(query.terms, key=lambda term: (self._having(term), term)):
+            left += self._having(term)
+            if score and left > self._most:
+                break
             count = 8 * self._count(title, term) + self._count(text, term)
             weight = max(1, int(255 * count / (count + 1.2 * (0.25 + 0.75 * length / 400))))
             having = self._having(term)
@@ -269,46 +273,47 @@ def test_a_page_ends_after_so_many_documents_and_the_next_goes_on(
     put(database, texts)
     found = list(pages(database, parse_query('"a b"'), 2))
     assert any(not page.hits and page.next for page in found)
-    assert not any(page.is_partial for page in found)
     keys = [hit.key for page in found for hit in page.hits]
     assert keys == Naive(texts).answer(parse_query('"a b"'))
 
 
-def test_of_frequent_terms_the_heaviest_are_considered_and_the_answer_says_so(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = texts_of(400)
-    put(database, texts)
-    monkeypatch.setattr(search, "MAX_POSTINGS", 200)
-    with database.read() as connection:
-        index = SearchIndex(connection)
-        whole = Naive(texts).answer(parse_query("a b"))
-        page = index.search(parse_query("a b"), limit=400)
-        keys = [hit.key for hit in page.hits]
-        assert page.is_partial
-        assert 0 < len(keys) < len(whole)
-        assert keys == [key for key in whole if key in keys]
-        # Of a single term everything is listed.
-        page = index.search(parse_query("a"), limit=400)
-        assert not page.is_partial
-        assert [hit.key for hit in page.hits] == Naive(texts).answer(parse_query("a"))
-
-
-@pytest.mark.parametrize("most", [40, 2_000])
-def test_a_rare_term_beside_a_frequent_one_is_not_partial(
+@pytest.mark.parametrize("most", [1, 60, 300, 700])
+def test_frequent_terms_must_be_there_and_count_as_far_as_lists_are_read(
     database: Database, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     monkeypatch.setattr(search, "MAX_POSTINGS", most)
-    monkeypatch.setattr(search, "_LOOK", 3)
+    monkeypatch.setattr(search, "MAX_CHECKED", 50)
+    monkeypatch.setattr(search, "_PATIENCE", 5)
     texts = texts_of(300) | {
         f"r{n}": SearchText(f"r{n}", "en", "", f"rare {'a ' * n} 潮汐表") for n in range(9)
     }
     put(database, texts)
-    query = parse_query("rare a 潮汐表")
+    naive = Naive(texts)
+    for question in (*QUESTIONS, "rare a 潮汐表", 'rare "a 潮" b', "tide a b 潮"):
+        query = parse_query(question)
+        for lang in (None, "en"):
+            assert walked(database, question, lang=lang) == naive.answer(query, lang), question
+        found = list(pages(database, query, 2))
+        assert [hit.key for page in found for hit in page.hits] == naive.answer(query)
+
+
+def test_no_question_reads_more_than_its_share(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(database, texts_of(300))
+    query = parse_query("a b c")
     with database.read() as connection:
-        page = SearchIndex(connection).search(query, limit=100)
-    assert not page.is_partial
-    assert [hit.key for hit in page.hits] == Naive(texts).answer(query) != []
+        index = SearchIndex(connection)
+        place = index.search(query, limit=1).next
+        assert place is not None
+        monkeypatch.setattr(search, "MAX_POSTINGS", 200)
+        page = index.search(query, limit=1)
+        assert page.next is not None
+        assert sorted(scale > 0 for scale in page.next.scales) == [False, False, True]
+        # A place that says that all of them count is none of ours, or very old.
+        with pytest.raises(InputError) as caught:
+            index.search(query, limit=1, after=place)
+    assert caught.value.code == "search-after"
 
 
 def test_keys_and_languages_with_the_same_hash_stay_apart(database: Database) -> None:
@@ -391,7 +396,7 @@ def test_nothing_is_left_of_what_was_dropped_or_forgotten(database: Database) ->
 def test_an_empty_index_has_no_answer(database: Database) -> None:
     with database.read() as connection:
         index = SearchIndex(connection)
-        assert index.search(parse_query("tide"), limit=1) == SearchPage((), None, is_partial=False)
+        assert index.search(parse_query("tide"), limit=1) == SearchPage((), None)
         assert index.count() == 0
 
 
@@ -410,7 +415,7 @@ def test_texts_of_strangers_are_found_as_they_are(database: Database) -> None:
     [
         {"scales": ()},
         {"scales": (1, 1, 1)},
-        {"scales": (0, 5)},
+        {"scales": (0, 0)},
         {"scales": (-1, 5)},
         {"scales": (10**9, 5)},
         {"score": -1},

@@ -18,7 +18,6 @@ and the best documents of a term may be stored first.
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
 from operator import add
 from typing import Final, NamedTuple
 
@@ -35,7 +34,6 @@ __all__ = [
     "stream_of",
     "terms_of",
     "weight",
-    "weights_in",
 ]
 
 MAX_CHARACTERS: Final = 65_536
@@ -95,20 +93,6 @@ def terms_of(stream: str) -> dict[str, int]:
     length = _rounded(_length(stream))
     known = {count: weight(count, length) for count in set(counts.values())}
     return {term: known[count] for term, count in counts.items()}
-
-
-def weights_in(stream: str, terms: Sequence[str]) -> list[int]:
-    """Give the weights of some terms in a document, 0 for those that are not in it.
-
-    Quicker than `terms_of` when they are few.
-    """
-    title, _, text = stream.partition("\n")
-    length = _rounded(_length(stream))
-    weights: list[int] = []
-    for needle in (needle_of((term,)) for term in terms):
-        count = _TITLE * _occurrences(title, needle) + _occurrences(text, needle)
-        weights.append(weight(count, length) if count else 0)
-    return weights
 
 
 def weight(count: int, length: int) -> int:
@@ -171,13 +155,3 @@ def _length(stream: str) -> int:
 def _rounded(length: int) -> int:
     shift = max(0, length.bit_length() - _LENGTH_BITS)
     return length >> shift << shift
-
-
-def _occurrences(part: str, needle: str) -> int:
-    """Count, also those that overlap: neighbours share a space or a character."""
-    count = 0
-    at = part.find(needle)
-    while at >= 0:
-        count += 1
-        at = part.find(needle, at + 1)
-    return count

@@ -5,13 +5,15 @@ changed: what of Markdown is in it stays, and whoever shows it escapes it. A win
 ends inside a word or between a character and what belongs to it. Source: issue 6.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 import msgspec
 
 from refold.agentpedia.searchquery import SearchQuery
-from refold.agentpedia.tokens import LINK_LANG, MAX_WORD, Piece, classes, fold, pieces
+from refold.agentpedia.tokens import MAX_WORD, Piece, classes, fold, pieces, without_languages
 
 __all__ = ["MAX_READ", "WINDOW", "Snippet", "snippets"]
 
@@ -28,6 +30,13 @@ _MAX_PLACE = 256
 """Longest place: a letter with thousands of marks is a word that nobody wants to see."""
 _JOINER = "\u200d"
 _UNCLEAR = "\0"
+
+_PLAIN = re.compile(
+    "[\0-\x7f\u2010-\u2027\u3001-\u3003\u3008-\u3011\u4e00-\u9fff\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]*"
+)
+"""What nearly all English and Chinese texts are of, folded by lower case alone."""
+_APART = frozenset(["", *" \n.,;:!?'\"()"])
+"""What mostly stands beside a word, so that its class need not be looked up."""
 
 _Span = tuple[int, int, int]  # from, to, and which of the phrases stands there
 
@@ -68,12 +77,14 @@ def snippets(text: str, query: SearchQuery, *, count: int = 2) -> list[Snippet]:
 
 def _spans(text: str, query: SearchQuery) -> list[_Span]:
     """Give where the phrases of a question stand, in order."""
-    shown = text.translate(_SHOWN)
+    is_plain = text.isascii() or _PLAIN.fullmatch(text) is not None
+    shown = text.lower() if is_plain else text.translate(_SHOWN)
     # Where each character folds to one, and no mark joins any, looking for words is enough.
-    is_clear = _UNCLEAR not in shown and all(
-        len(phrase) == 1 and len(phrase[0]) < MAX_WORD for phrase in query.phrases
-    )
-    found = _quick(text, shown, query) if is_clear else _slow(pieces(text), query)
+    is_clear = is_plain or _UNCLEAR not in shown
+    if is_clear and all(len(piece) < MAX_WORD for phrase in query.phrases for piece in phrase):
+        found = _quick(without_languages(shown, text), query)
+    else:
+        found = _slow(pieces(text), query)
     spans = sorted(span for span in found if span[1] - span[0] <= _MAX_PLACE)
     return spans[:_MAX_PLACES]
 
@@ -98,29 +109,45 @@ class _Shown(dict[int, str]):
 _SHOWN = _Shown()
 
 
-def _quick(text: str, shown: str, query: SearchQuery) -> Iterator[_Span]:
-    """Find phrases of one piece in a text of which every character is folded."""
-    for number, (piece,) in enumerate(query.phrases):
-        is_word = classes(piece[0]) == "w"
+def _quick(shown: str, query: SearchQuery) -> Iterator[_Span]:
+    """Find phrases in a text of which every character is folded."""
+    for number, phrase in enumerate(query.phrases):
+        first = phrase[0]
+        is_word = _kind(first[0]) == "w"
         found = 0
-        at = shown.find(piece)
+        at = shown.find(first)
         while at >= 0 and found < _MAX_PLACES:
-            end = at + len(piece)
-            if is_word and not _is_word(text, shown, at, end):
-                at = shown.find(piece, at + 1)
+            end = at + len(first)
+            if is_word and (_kind(shown[at - 1 : at]) == "w" or _kind(shown[end : end + 1]) == "w"):
+                at = shown.find(first, at + 1)
                 continue
-            yield at, end, number
-            found += 1
-            at = shown.find(piece, end)
+            if len(phrase) > 1:
+                end = _following(shown, end, phrase)
+            if end:
+                yield at, end, number
+                found += 1
+            at = shown.find(first, end if len(phrase) == 1 else at + 1)
 
 
-def _is_word(text: str, shown: str, at: int, end: int) -> bool:
-    """Tell whether what stands there is a whole word, and not the language of a link."""
-    if at and classes(shown[at - 1]) == "w":
-        return False
-    if end < len(shown) and classes(shown[end]) == "w":
-        return False
-    return at < 2 or LINK_LANG.fullmatch(text, at - 2, end + 1) is None
+def _following(shown: str, end: int, phrase: Sequence[str]) -> int:
+    """Give where a phrase ends of which the first piece ends at a place; 0 if the rest differs."""
+    for before, piece in pairwise(phrase):
+        # A piece is as long as its characters are alike.
+        if _kind(shown[end : end + 1]) == _kind(before[0]):
+            return 0
+        furthest = min(len(shown), end + _MAX_PLACE)
+        while end < furthest and _kind(shown[end]) == " ":
+            end += 1
+        if not shown.startswith(piece, end):
+            return 0
+        end += len(piece)
+    is_whole = _kind(piece[0]) == "c" or _kind(shown[end : end + 1]) != "w"
+    return end if is_whole else 0
+
+
+def _kind(char: str) -> str:
+    """Give the class of a character, a space for none."""
+    return " " if char in _APART else classes(char)
 
 
 def _slow(found: Iterable[Piece], query: SearchQuery) -> Iterator[_Span]:
@@ -170,19 +197,26 @@ def _best(spans: Sequence[_Span], shown: set[int]) -> Sequence[_Span]:
     First counts what no other window shows, then all that is shown, then how often; at last, that
     it comes first.
     """
-    best: Sequence[_Span] = ()
-    best_worth = (0, 0, 0)
-    end = 0
-    for at, span in enumerate(spans):
-        end = max(end, at + 1)
-        while end < len(spans) and spans[end][1] - span[0] <= WINDOW - _AROUND:
+    best, best_worth = (0, 0), (0, 0, 0)
+    counts: dict[int, int] = {}
+    distinct = fresh = end = 0
+    for at, (start, _, number) in enumerate(spans):
+        known = end
+        while end < len(spans) and (end == at or spans[end][1] - start <= WINDOW - _AROUND):
+            added = spans[end][2]
+            counts[added] = counts.get(added, 0) + 1
+            if counts[added] == 1:
+                distinct += 1
+                fresh += added not in shown
             end += 1
-        here = spans[at:end]
-        phrases = {number for _, _, number in here}
-        worth = len(phrases - shown), len(phrases), len(here)
-        if worth > best_worth:
-            best, best_worth = here, worth
-    return best
+        # Without another one a window is a part of the one before it.
+        if end > known and (worth := (fresh, distinct, end - at)) > best_worth:
+            best, best_worth = (at, end), worth
+        counts[number] -= 1
+        if not counts[number]:
+            distinct -= 1
+            fresh -= number not in shown
+    return spans[slice(*best)]
 
 
 def _around(text: str, first: int, last: int) -> tuple[int, int]:
@@ -203,6 +237,8 @@ def _may_cut(text: str, at: int) -> bool:
     if at in {0, len(text)}:
         return True
     before, after = text[at - 1], text[at]
+    if (before + after).isascii():
+        return not (before.isalnum() and after.isalnum())
     kinds = classes(before + after)
     if kinds[1] in "mj" or before == _JOINER or kinds in {"ww", "mw"}:
         return False
@@ -216,6 +252,12 @@ def _is_flag(char: str) -> bool:
 
 def _snippet(text: str, start: int, end: int, spans: Sequence[_Span]) -> Snippet:
     """Cut a window out, with each stretch of white space as one space."""
+    window = text[start:end].lstrip()
+    begin = end - len(window)
+    window = window.rstrip()
+    if window == " ".join(window.split()):
+        marks = tuple((first - begin, last - begin) for first, last in _joined(spans))
+        return Snippet(window, marks, start == 0, end >= len(text))
     parts: list[str] = []
     hits: list[tuple[int, int]] = []
     size = 0

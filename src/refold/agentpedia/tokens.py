@@ -17,7 +17,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-__all__ = ["CJK", "LINK_LANG", "MAX_WORD", "Piece", "classes", "fold", "folded_pieces", "pieces"]
+__all__ = [
+    "CJK",
+    "LINK_LANG",
+    "MAX_WORD",
+    "Piece",
+    "classes",
+    "fold",
+    "folded_pieces",
+    "pieces",
+    "without_languages",
+]
 
 MAX_WORD: Final = 96
 """Folded characters of a word that count: the longest slug. Pin ids have 66. Two words that are
@@ -83,11 +93,11 @@ class Piece(NamedTuple):
 def pieces(text: str) -> Iterator[Piece]:
     """Give the words and runs of a text in their order; none for one without letters or digits."""
     if text.isascii():
-        shown = _without_languages(text, text)
+        shown = without_languages(text, text)
         for found in _ASCII_WORD.finditer(shown):
             yield Piece(found[0][:MAX_WORD].lower(), found.start(), found.end(), is_run=False)
         return
-    for found in _PIECE.finditer(_without_languages(classes(text), text)):
+    for found in _PIECE.finditer(without_languages(classes(text), text)):
         start, end = found.span()
         if text[start:end].isascii():
             yield Piece(text[start : min(end, start + MAX_WORD)].lower(), start, end, is_run=False)
@@ -100,10 +110,10 @@ def pieces(text: str) -> Iterator[Piece]:
 def folded_pieces(text: str) -> list[str]:
     """Give what `pieces` gives, without the places, in a third of the time."""
     if text.isascii():
-        shown = _without_languages(text, text).lower()
+        shown = without_languages(text, text).lower()
         return [word[:MAX_WORD] for word in _ASCII_WORD.findall(shown)]
     found: list[str] = []
-    for match in _PIECE.finditer(_without_languages(classes(text), text)):
+    for match in _PIECE.finditer(without_languages(classes(text), text)):
         start, end = match.span()
         part = text[start:end]
         if part.isascii():
@@ -160,7 +170,7 @@ def _class(char: str) -> str:
 _CLASSES = _Classes()
 
 
-def _without_languages(shown: str, text: str) -> str:
+def without_languages(shown: str, text: str) -> str:
     """Give what is searched for pieces, with the languages of links blanked out."""
     if "[[" not in text:
         return shown

@@ -24,6 +24,9 @@ LIMIT_STEPS = 1_000
 """Steps of SQLite's machine between two looks at the clock: some 20 µs."""
 CACHE_KIB = 65_536
 """Pages that the writer keeps: the indexes of a million pins, into which ids fall at random."""
+MAPPED_BYTES = 2_147_418_112
+"""Of the file that readers map into memory, where the system keeps it once for all: the most that
+SQLite maps. Else what 20 entries of 100,000 take is read anew each time, which takes 0.5 ms."""
 LOG_BYTES = 64 * 1024 * 1024
 """What is kept of a log that grew while a long reading did not let it be emptied."""
 
@@ -112,6 +115,7 @@ class SqliteBackend:
         connection = _connect(self._path, "ro", self._wait)
         # mode=ro covers this file, query_only whatever else a question could attach.
         connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA mmap_size = {MAPPED_BYTES}")
         return connection
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:

@@ -7,7 +7,7 @@ number. Six bytes each hold it, kept byte by byte: all the lowest ones first, th
 
 import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -19,11 +19,13 @@ __all__ = [
     "POSTING_BYTES",
     "TAG_SHIFT",
     "decode",
+    "decode_all",
     "encode",
+    "has_tag",
+    "last_of",
     "number_of",
     "posting",
     "tag_of",
-    "weights_of",
 ]
 
 MAX_BLOCK: Final = 256
@@ -33,9 +35,7 @@ NUMBER_BITS: Final = 40
 TAG_SHIFT: Final = 32
 """Bits of a document's number, and of those the ones below the tag of its language."""
 
-_LOW = (1 << NUMBER_BITS) - 1
 POSTING_BYTES: Final = 6
-_LACKING = bytes(MAX_WEIGHT - value for value in range(256))
 
 
 def number_of(key: str, lang: str, attempt: int) -> int:
@@ -68,21 +68,38 @@ def encode(postings: "array[int]") -> bytes:
 
 def decode(block: bytes) -> "array[int]":
     """Give the postings in bytes."""
-    return _spread(block, POSTING_BYTES)
-
-
-def weights_of(block: bytes) -> Iterator[tuple[int, int]]:
-    """Give (number of the document, weight) of the postings in bytes."""
-    numbers = _spread(block, POSTING_BYTES - 1)
-    return zip(numbers, block[len(block) - len(numbers) :].translate(_LACKING), strict=True)
-
-
-def _spread(block: bytes, count: int) -> "array[int]":
     size = len(block) // POSTING_BYTES
     raw = bytearray(8 * size)
-    for byte in range(count):
+    for byte in range(POSTING_BYTES):
         raw[byte::8] = block[byte * size : (byte + 1) * size]
     return _little(array("Q", bytes(raw)))
+
+
+def decode_all(blocks: Sequence[bytes]) -> tuple["array[int]", bytes]:
+    """Give the numbers of the documents of all blocks, and what each weight lacks to the greatest.
+
+    Much quicker than block by block; a question may want tens of thousands.
+    """
+    sizes = [len(block) // POSTING_BYTES for block in blocks]
+    raw = bytearray(8 * sum(sizes))
+    pairs = list(zip(blocks, sizes, strict=True))
+    for byte in range(POSTING_BYTES - 1):
+        raw[byte::8] = b"".join([block[byte * size : (byte + 1) * size] for block, size in pairs])
+    lacks = b"".join([block[-size:] for block, size in pairs])
+    return _little(array("Q", bytes(raw))), lacks
+
+
+def last_of(block: bytes) -> int:
+    """Give the last posting of a block that has one."""
+    size = len(block) // POSTING_BYTES
+    return int.from_bytes(block[size - 1 :: size], "little")
+
+
+def has_tag(block: bytes, tag: int) -> bool:
+    """Tell whether a document of a language with this tag is among those of a block."""
+    size = len(block) // POSTING_BYTES
+    at = TAG_SHIFT // 8 * size
+    return block.find(tag, at, at + size) >= 0
 
 
 def _little(postings: "array[int]") -> "array[int]":

@@ -11,7 +11,15 @@ from collections.abc import Iterable, Mapping, MutableSequence
 from functools import partial
 from typing import NamedTuple
 
-from refold.agentpedia.store.searchblocks import MAX_BLOCK, NUMBER_BITS, decode, encode, posting
+from refold.agentpedia.store.searchblocks import (
+    MAX_BLOCK,
+    NUMBER_BITS,
+    POSTING_BYTES,
+    decode,
+    encode,
+    last_of,
+    posting,
+)
 from refold.agentpedia.store.searchsql import SearchSql, batches
 
 __all__ = ["Changes", "merge"]
@@ -75,7 +83,7 @@ class _Merge:
 
     def __init__(self, sql: SearchSql) -> None:
         self._sql = sql
-        self._heads: dict[str, array[int]] = {}
+        self._heads: dict[str, bytes] = {}
         self._behind: dict[str, int] = {}  # postings of a term that stand in blocks
         self._blocks: list[_Row] = []
 
@@ -84,18 +92,18 @@ class _Merge:
         counts: dict[str, int] = {}
         for term, count, head in self._sql.terms(changes):
             counts[term] = count
-            self._heads[term] = decode(head)
-            self._behind[term] = count - len(self._heads[term])
+            self._heads[term] = head
+            self._behind[term] = count - len(head) // POSTING_BYTES
         into_heads = self._into_blocks(changes)
         rows: list[_Row] = []
         gone: list[str] = []
         for term, change in changes.items():
             count = counts.get(term, 0) + len(change.added) - len(change.removed)
             if count:
-                head = _merged(self._heads.get(term, _NONE), into_heads.get(term))
-                if len(head) > MAX_BLOCK:
-                    head = self._split(term, head, MAX_BLOCK // 2)
-                rows.append((term, count, encode(head)))
+                head = self._heads.get(term, b"")
+                if term in into_heads:
+                    head = self._merged(term, head, into_heads[term], MAX_BLOCK // 2)
+                rows.append((term, count, head))
             else:
                 gone.append(term)
         self._sql.put_terms(rows)
@@ -114,13 +122,11 @@ class _Merge:
         emptied: list[_Term] = []
         for names in batches(into_blocks, _SOUGHT):
             for term, first, block in self._sql.read(names):
-                merged = _merged(decode(block), into_blocks[term, first])
-                if not merged:
+                merged = self._merged(term, block, into_blocks[term, first], _FILLED)
+                if merged:
+                    self._blocks.append((term, first, merged))
+                else:
                     emptied.append((term, first))
-                    continue
-                if len(merged) > MAX_BLOCK:
-                    merged = self._split(term, merged, _FILLED)
-                self._blocks.append((term, first, encode(merged)))
         self._sql.drop_blocks(emptied)
         return into_heads
 
@@ -131,7 +137,7 @@ class _Merge:
         for term, change in changes.items():
             behind = self._behind.get(term, 0)
             head = self._heads.get(term)
-            last = head[-1] if head else -1
+            last = last_of(head) if head and behind else -1
             far = [p for p in (*change.added, *change.removed) if p > last] if behind else []
             if len(far) * _FILLED > behind:  # to read where all blocks begin is less
                 firsts = self._sql.firsts(term)
@@ -151,12 +157,22 @@ class _Merge:
             _place(placed, term, changes[term], where)
         return placed
 
-    def _split(self, term: str, postings: "array[int]", kept: int) -> "array[int]":
-        """Give the first of the postings; make blocks of the others."""
-        for start in range(kept, len(postings), _FILLED):
-            part = postings[start : start + _FILLED]
+    def _merged(self, term: str, block: bytes, change: Change, kept: int) -> bytes:
+        """Give a block after a change; what it cannot hold goes into new ones, but so many."""
+        added, removed = change
+        merged = decode(block)
+        if len(added) < _FEW and not removed:
+            for item in added:
+                insort(merged, item)
+        else:
+            postings = [item for item in merged if item not in removed] if removed else merged
+            merged = array("Q", sorted((*postings, *added)))
+        if len(merged) <= MAX_BLOCK:
+            return encode(merged)
+        for start in range(kept, len(merged), _FILLED):
+            part = merged[start : start + _FILLED]
             self._blocks.append((term, part[0], encode(part)))
-        return postings[:kept]
+        return encode(merged[:kept])
 
 
 def _place(
@@ -166,21 +182,13 @@ def _place(
     where: Mapping[int, int],
 ) -> None:
     """Sort the postings of a change by the block that each falls into."""
-    for item in change.added:
-        placed.setdefault((term, where.get(item)), Change([], set())).added.append(item)
-    for item in change.removed:
-        placed.setdefault((term, where.get(item)), Change([], set())).removed.add(item)
-
-
-def _merged(postings: "array[int]", change: Change | None) -> "array[int]":
-    """Give the postings after a change, in their order."""
-    if change is None:
-        return postings
-    added, removed = change
-    if len(added) < _FEW and not removed:
-        merged = postings[:]
-        for item in added:
-            insort(merged, item)
-        return merged
-    kept = [item for item in postings if item not in removed] if removed else postings
-    return array("Q", sorted((*kept, *added)))
+    for at, items in enumerate(change):
+        for item in items:
+            block = term, where.get(item)
+            into = placed.get(block)
+            if into is None:
+                into = placed[block] = Change([], set())
+            if at:
+                into.removed.add(item)
+            else:
+                into.added.append(item)

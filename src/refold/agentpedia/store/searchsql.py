@@ -1,7 +1,7 @@
 """The statements of the search index, as each of the two databases has them.
 
-Given to the driver as they are: the library would spend more time on putting a statement together
-than the database on a question. Many values go as one: a JSON array on SQLite, arrays on
+Given to the driver as they are, and questions past the library: it would spend more time on them
+than the database does. Many values go as one: a JSON array on SQLite, arrays on
 PostgreSQL. No value ever stands in a statement.
 """
 # ruff: noqa: S608 - all parts of the statements stand in this file
@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import msgspec
 from sqlalchemy import Connection
+
+from refold.db.errors import error_of
 
 __all__ = ["SearchSql", "batches"]
 
@@ -51,7 +53,7 @@ def _statements(mark: str, among: dict[str, str], pairs: str, rows: dict[str, st
     texts, numbers = among["text"], among["number"]
     return _Statements(
         terms=f"SELECT term, documents, head FROM {_TERMS} WHERE term {texts}",
-        streams=f"SELECT number, stream FROM {_DOCUMENTS} WHERE number {numbers}",
+        streams=f"SELECT number, key, lang, stream FROM {_DOCUMENTS} WHERE number {numbers}",
         keys=f"SELECT number, key, lang FROM {_DOCUMENTS} WHERE number {numbers}",
         held=f"SELECT key, number, lang, stream FROM {_DOCUMENTS} WHERE key {texts}",
         blocks=f"SELECT first, block FROM {_BLOCKS} WHERE term = {mark} AND first >= {mark}"
@@ -113,7 +115,7 @@ class SearchSql:
         return self._among(self._spelled.terms, names)
 
     def streams(self, numbers: Collection[int]) -> Rows:
-        """Give (number, stream) of documents."""
+        """Give (number, key, lang, stream) of documents."""
         return self._among(self._spelled.streams, numbers)
 
     def keys(self, numbers: Collection[int]) -> Rows:
@@ -173,7 +175,13 @@ class SearchSql:
             self._connection.exec_driver_sql(self._spelled.drop_documents, (self._many(numbers),))
 
     def _run(self, statement: str, values: tuple[object, ...]) -> Rows:
-        return self._connection.exec_driver_sql(statement, values).all()
+        driver: Any = self._connection.connection.driver_connection
+        dialect = self._connection.dialect
+        try:
+            rows: Rows = driver.execute(statement, values).fetchall()
+        except dialect.loaded_dbapi.Error as error:
+            raise error_of(error, dialect.name) from error
+        return rows
 
     def _among(self, statement: str, values: Collection[str] | Collection[int]) -> Rows:
         return self._run(statement, (self._many(values),))

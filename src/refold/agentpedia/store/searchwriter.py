@@ -114,7 +114,7 @@ class Writer:
     def _held(self, keys: Collection[str]) -> dict[str, _Held]:
         """Give the documents with these keys, whose postings are written then."""
         held = {
-            key: _Held(number, lang, unpacked(stream))
+            key: _Held(number, lang, unpacked(stream).decode())
             for key, number, lang, stream in self._sql.held(keys)
         }
         if any(old.number in self._fresh for old in held.values()):
@@ -151,6 +151,6 @@ def packed(stream: str) -> bytes:
     return zlib.compress(stream.encode(), _LEVEL)
 
 
-def unpacked(stored: bytes) -> str:
-    """Give a stream that was stored."""
-    return zlib.decompress(stored).decode()
+def unpacked(stored: bytes) -> bytes:
+    """Give a stream that was stored, in UTF-8."""
+    return zlib.decompress(stored)
