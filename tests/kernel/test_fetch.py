@@ -7,7 +7,6 @@ import types
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any
 
 import httpcore2
 import pytest
@@ -675,9 +674,12 @@ def test_input_errors_do_not_quote_the_url(client: GuardedClient) -> None:
 
 
 def test_nothing_is_dialled_without_an_allowance(client: GuardedClient) -> None:
-    pool: Any = client._pool
-    with pytest.raises(UsageError) as refused:
-        pool.handle_request(httpcore2.Request("GET", "http://8.8.8.8/"))
+    request = httpcore2.Request("GET", "http://8.8.8.8/")
+    with (
+        client._connections.lend(request.url.origin, 1.0) as connection,
+        pytest.raises(UsageError) as refused,
+    ):
+        connection.handle_request(request)
     assert refused.value.code == "fetch-unguarded"
 
 

@@ -124,7 +124,7 @@ def _left_over(response: httpcore2.Response) -> bool:
 
     httpcore2 has no public way to ask; a test fails when this one is gone.
     """
-    connection = response.stream._stream._connection  # type: ignore[union-attr]  # noqa: SLF001
+    connection = response.stream._connection  # type: ignore[union-attr]  # noqa: SLF001
     return bool(connection._h11_state.trailing_data[0])  # noqa: SLF001
 
 

@@ -1,6 +1,6 @@
 """Connections that go where they were judged to go, and give up in time.
 
-Two parts under httpcore2's connection pool: `PinnedBackend` turns a host into judged addresses,
+Two parts under httpcore2's connections: `PinnedBackend` turns a host into judged addresses,
 once, and connects to nothing else; `Wire` is such a connection, which charges every wait and every
 byte to the `Allowance` of the request that it works for. TLS still asks for the host's name.
 Source: coverage spec §5.5 R-2, R-3.
@@ -152,6 +152,8 @@ class Wire(httpcore2.NetworkStream):
         self._sock = sock
         self._address = address
         self._serves: Allowance | None = None
+        self._selector = _Selector()
+        self._selector.register(sock, selectors.EVENT_READ)
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Give what came, at most `max_bytes`; b"" at the end."""
@@ -232,9 +234,7 @@ class Wire(httpcore2.NetworkStream):
         """Tell whether an idle connection has bytes or its end to read: then it is of no use."""
         if self._sock.fileno() < 0:
             return True
-        with _Selector() as selector:
-            selector.register(self._sock, selectors.EVENT_READ)
-            return bool(selector.select(0))
+        return bool(self._selector.select(0))
 
 
 Lookup = Callable[[str, int, Allowance], Sequence[str]]

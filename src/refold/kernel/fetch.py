@@ -40,6 +40,7 @@ from refold.kernel.answer import (
     read_head,
     redirected,
 )
+from refold.kernel.connections import Connections
 from refold.kernel.dial import (
     Allowance,
     Clock,
@@ -134,7 +135,7 @@ class _Mapped(msgspec.Struct, frozen=True):
     """Where the requests for an origin go instead."""
 
     origin: Url
-    pool: httpcore2.ConnectionPool
+    connections: Connections
 
 
 class GuardedClient:
@@ -165,9 +166,9 @@ class GuardedClient:
         self._lock = threading.Lock()
         check_header("User-Agent", self.policy.user_agent, OWN_HEADERS)
         lookup = judged_lookup(resolver, networks(self.policy.allowed_networks))
-        self._pool = self._new_pool(lookup, connect)
+        self._connections = self._new(lookup, connect)
         self._mapped = {
-            public.origin: _Mapped(origin, self._new_pool(fixed_lookup(origin.host), connect))
+            public.origin: _Mapped(origin, self._new(fixed_lookup(origin.host), connect))
             for public, origin in mapped_origins(self.policy.origin_map)
         }
 
@@ -184,8 +185,9 @@ class GuardedClient:
 
     def close(self) -> None:
         """Close all connections."""
-        for pool in (self._pool, *(mapped.pool for mapped in self._mapped.values())):
-            pool.close()
+        for mapped in self._mapped.values():
+            mapped.connections.close()
+        self._connections.close()
 
     def get(
         self,
@@ -202,19 +204,11 @@ class GuardedClient:
         """
         target = parse_url(url)
         call = self._call("GET", headers, None, max_bytes, max_seconds)
-
-        @stamina.retry(
-            on=lambda error: self._again(error, call),
-            attempts=1 + self.policy.retries,
-            timeout=None,
-            wait_initial=self.policy.retry_wait,
-            wait_jitter=self.policy.retry_wait,
-            wait_max=self.policy.max_retry_after,
-        )
-        def attempt() -> Fetched:
+        try:
             return self._attempt(target, call)
-
-        return attempt()
+        except TransientError as error:
+            failure = error
+        return self._again(target, call, failure)
 
     def post(
         self,
@@ -258,7 +252,29 @@ class GuardedClient:
             started + seconds,
         )
 
-    def _again(self, error: Exception, call: _Call) -> bool | float:
+    def _again(self, url: Url, call: _Call, failure: TransientError) -> Fetched:
+        """Give the answer to further attempts; `failure` is the first one's.
+
+        Stamina only hears of calls that fail: it takes a tenth of a small call's time to set up.
+        """
+        failures = [failure]
+
+        @stamina.retry(
+            on=lambda error: self._may_pass(error, call),
+            attempts=1 + self.policy.retries,
+            timeout=None,
+            wait_initial=self.policy.retry_wait,
+            wait_jitter=self.policy.retry_wait,
+            wait_max=self.policy.max_retry_after,
+        )
+        def attempt() -> Fetched:
+            if failures:
+                raise failures.pop()
+            return self._attempt(url, call)
+
+        return attempt()
+
+    def _may_pass(self, error: Exception, call: _Call) -> bool | float:
         """Tell stamina whether to try again: not, after its own wait, or after so many seconds."""
         if not isinstance(error, TransientError):
             return False
@@ -306,13 +322,14 @@ class GuardedClient:
             byte_limit=MAX_HEAD_BYTES,
             shown=url.shown,
         )
-        pool, request = self._request(url, call, allowance)
+        connections, request = self._request(url, call, allowance)
         try:
-            response = pool.handle_request(request)
-            try:
-                return self._answer(response, call, allowance)
-            finally:
-                response.close()
+            with connections.lend(request.url.origin, allowance.left(allowance)) as connection:
+                response = connection.handle_request(request)
+                try:
+                    return self._answer(response, call, allowance)
+                finally:
+                    response.close()
         except httpcore2.RemoteProtocolError as error:
             raise broken(error, allowance) from error
         except httpcore2.PoolTimeout as error:
@@ -322,14 +339,14 @@ class GuardedClient:
 
     def _request(
         self, url: Url, call: _Call, allowance: Allowance
-    ) -> tuple[httpcore2.ConnectionPool, httpcore2.Request]:
-        """Give the request for `url` and the pool that sends it; its Host is always the URL's."""
+    ) -> tuple[Connections, httpcore2.Request]:
+        """Give the request for `url` and what sends it; its Host is always the URL's."""
         mapped = self._mapped.get(url.origin)
         if mapped is None:
             check_scheme(url, self.policy.http_hosts)
         dialled = mapped.origin if mapped else url
         return (
-            mapped.pool if mapped else self._pool,
+            mapped.connections if mapped else self._connections,
             httpcore2.Request(
                 call.method,
                 httpcore2.URL(
@@ -337,12 +354,7 @@ class GuardedClient:
                 ),
                 headers=[("Host", url.authority), *call.headers],
                 content=call.content,
-                extensions={
-                    "timeout": {
-                        "pool": allowance.left(allowance),
-                        **dict.fromkeys(_PHASES, allowance),
-                    }
-                },
+                extensions={"timeout": dict.fromkeys(_PHASES, allowance)},
             ),
         )
 
@@ -372,12 +384,12 @@ class GuardedClient:
             self.requests += allowance.sent
             self.bytes_received += allowance.received
 
-    def _new_pool(self, lookup: Lookup, connect: Connect) -> httpcore2.ConnectionPool:
-        return httpcore2.ConnectionPool(
-            ssl_context=self._tls,
-            max_connections=MAX_CONNECTIONS,
-            keepalive_expiry=MAX_IDLE_SECONDS,
-            network_backend=PinnedBackend(lookup, connect),
+    def _new(self, lookup: Lookup, connect: Connect) -> Connections:
+        return Connections(
+            PinnedBackend(lookup, connect),
+            self._tls,
+            at_most=MAX_CONNECTIONS,
+            idle_seconds=MAX_IDLE_SECONDS,
         )
 
 

@@ -4,7 +4,8 @@ The statement is the library's own, and so is what becomes of text (`AnyText`); 
 names go to the driver as they are.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import Connection, Table, insert
@@ -12,12 +13,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from refold.db import AnyText
 
-Rows = Sequence[Mapping[str, object]]
+Row = Mapping[str, object]
 _MADE: dict[tuple[str, str, bool], "_Insert"] = {}
 
 
 def insert_rows(
-    connection: Connection, table: Table, rows: Rows, *, only_missing: bool = False
+    connection: Connection, table: Table, rows: Sequence[Row], *, only_missing: bool = False
 ) -> None:
     """Insert rows, each with a value for every column; `only_missing` leaves those that are there.
 
@@ -25,7 +26,8 @@ def insert_rows(
     """
     if rows:
         made = _insert_into(connection, table, only_missing=only_missing)
-        connection.exec_driver_sql(made.statement, [made.values(row) for row in rows])
+        values: Any = [made.values(row) for row in rows]
+        connection.exec_driver_sql(made.statement, values)
 
 
 class _Insert:
@@ -39,25 +41,26 @@ class _Insert:
             asked = kind.insert(table).on_conflict_do_nothing()
         compiled = asked.compile(dialect=connection.dialect)
         self.statement = str(compiled)
-        self._names: tuple[str, ...] | None = (
-            tuple(compiled.positiontup) if compiled.positional else None
+        self._is_by_place: bool = compiled.positional
+        self._in_order = itemgetter(*(compiled.positiontup or table.c.keys()))
+        self._escape = AnyText().bind_processor(connection.dialect)
+        self._names = [column.name for column in table.c if isinstance(column.type, AnyText)]
+        self._texts: Callable[[Row], Iterable[str | None]] = (
+            itemgetter(*self._names) if self._names else _no_texts
         )
-        escape = AnyText().bind_processor(connection.dialect)
-        texts = [column.name for column in table.c if isinstance(column.type, AnyText)]
-        self._columns = [
-            (name, escape if name in texts else None)
-            for name in self._names or tuple(column.name for column in table.c)
-        ]
 
-    def values(self, row: Mapping[str, object]) -> tuple[object, ...] | dict[str, object]:
+    def values(self, row: Row) -> object:
         """Give the parameters for a row, by place or by name as the driver takes them."""
-        made = [
-            row[name] if escape is None else escape(cast("str | None", row[name]))
-            for name, escape in self._columns
-        ]
-        if self._names is not None:
-            return tuple(made)
-        return dict(zip((name for name, _ in self._columns), made, strict=True))
+        texts = "".join(filter(None, self._texts(row)))
+        # All texts of a row at once: of nearly every one `AnyText` would leave each as it is.
+        if not texts.isascii() or "\\" in texts or "\0" in texts:
+            told = cast("Mapping[str, str | None]", row)
+            row = {**row, **{name: self._escape(told[name]) for name in self._names}}
+        return self._in_order(row) if self._is_by_place else row
+
+
+def _no_texts(_row: Row) -> Iterable[str | None]:
+    return ()
 
 
 def _insert_into(connection: Connection, table: Table, *, only_missing: bool) -> _Insert:

@@ -58,13 +58,12 @@ def body_row(body: bytes, hashed: str) -> Values:
 
 
 def _pin_row(held: Held) -> Values:
-    return {
-        **copy_of(held),
-        **place_of(held.place),
-        "state": held.state,
-        "author": None,
-        "placed_by": _placed_by(held),
-    }
+    row = copy_of(held)
+    row |= place_of(held.place)
+    row["state"] = held.state
+    row["author"] = None
+    row["placed_by"] = _placed_by(held)
+    return row
 
 
 def _pin_change(held: Held) -> Values:

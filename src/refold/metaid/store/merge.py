@@ -217,6 +217,13 @@ def out_of_bounds(pin: Pin) -> tuple[str, ...]:
     """Name what of a pin no store could keep: an id that is none, numbers beyond ±(2^53 - 1)."""
     if PIN_ID.fullmatch(pin.id) is None:
         return ("id",)
+    if (
+        0 <= pin.tx_index <= MAX_INTEGER
+        and 0 <= (pin.height or 0) <= MAX_INTEGER
+        and -MAX_INTEGER <= pin.timestamp <= MAX_INTEGER
+        and -MAX_INTEGER <= pin.status <= MAX_INTEGER
+    ):
+        return ()  # as nearly every pin; the rest says what is wrong with the others
     within = (
         ("height", pin.height is None or 0 <= pin.height <= MAX_INTEGER),
         ("tx_index", pin.height is None or 0 <= pin.tx_index <= MAX_INTEGER),

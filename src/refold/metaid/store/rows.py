@@ -74,13 +74,12 @@ def envelope_of(pin: Pin) -> Values:
 
 def copy_of(held: Held) -> Values:
     """Give the row of a copy, without its place."""
-    return {
-        "pin": held.pin.id,
-        **envelope_of(held.pin),
-        "sha256": held.sha256,
-        "size": held.size,
-        "source": held.source,
-    }
+    row = envelope_of(held.pin)
+    row["pin"] = held.pin.id
+    row["sha256"] = held.sha256
+    row["size"] = held.size
+    row["source"] = held.source
+    return row
 
 
 def place_of(place: Place) -> Values:

@@ -2,9 +2,12 @@
 
 What pages say is stored in one transaction with the place where the walk goes on. So a process that
 is killed at any moment loses at most the few pages that were not stored, and asks for them again.
+A thread writes the transaction while the walk reads on, since SQLite and the disk leave Python
+alone for most of the time; the next one waits until it is committed.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Event
 
@@ -23,9 +26,11 @@ from refold.metaid.sync.report import Tally
 from refold.metaid.sync.sources import Source
 from refold.metaid.sync.tally import Disagreements, count
 
-STORED_PINS = 1_000
-STORED_PAGES = 10
-"""Read since the last transaction, that begin another: one costs as much as a page."""
+STORED_PINS = 2_000
+STORED_PAGES = 20
+"""Read since the last transaction began, that begin another. With half as many, half as much again
+is written: ids and hashes fall at random into pages of indexes, and each transaction writes all
+that it touched."""
 
 _LOST_CURSORS = frozenset({"man-refused", "man-cursor"})
 """Errors that say that an indexer does not know a cursor of its own any more."""
@@ -88,6 +93,15 @@ class _Taken:
     standings: dict[str, Standing] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Stored:
+    """What a transaction stored, and what became of it."""
+
+    taken: _Taken
+    written: Sequence[Written]
+    missing: Sequence[Missing]
+
+
 class Walker:
     """Runs one leg.
 
@@ -120,6 +134,8 @@ class Walker:
         self._rows: dict[str, Row] = {}
         self._pins = 0
         self._taken = _Taken()
+        self._writer: ThreadPoolExecutor
+        self._writing: Future[_Stored] | None = None
         window = context.settings.window
         self._overlap = (
             None if leg.floor is None else Overlap(self._known, leg.floor, reach=leg.floor - window)
@@ -139,14 +155,25 @@ class Walker:
 
     def run(self) -> WalkReport:
         """Walk to the end of the leg, or as far as it goes; give the walk's own report."""
+        with ThreadPoolExecutor(1, "refold-store") as self._writer:
+            try:
+                return self._run()
+            finally:
+                self._settle()  # what is committed counts, whatever broke the walk off
+
+    def _run(self) -> WalkReport:
         for page in self._walk:
             rows = [row for row in page.answer.rows if row.path == self._path]
             if page.number == 1 and self.leg.began is None:
                 self.leg = self.leg._replace(began=highest_of(rows))
             is_enough = self._overlap is not None and self._overlap.page(rows)
             self._collect(page, rows)
+            if self._writing is not None and self._writing.done():
+                self._settle()
             if len(self._taken.pins) >= STORED_PINS or self._taken.pages >= STORED_PAGES:
-                self._store()
+                self._settle()
+                self._writing = self._writer.submit(self._store, self._taken, self.mark)
+                self._taken = _Taken()
             self._on_page(page, self._pins)
             if is_enough and not page.answer.broken:
                 self.is_covered = True
@@ -155,7 +182,9 @@ class Walker:
                 self._walk.stop()
         report = self._walk.report()
         self.is_covered = self.is_covered or report.is_ended
-        self._store(report)
+        self._settle()
+        self.mark = self._mark_at(report)
+        self._took(self._store(self._taken, self.mark))
         return report
 
     @property
@@ -211,23 +240,31 @@ class Walker:
                 if row.genesis_height >= self._anchored_from:
                     self.places[row.id] = place_of(row)
 
-    def _store(self, end: WalkReport | None = None) -> None:
+    def _store(self, taken: _Taken, mark: Cursor) -> _Stored:
         """Store what was taken, and where the walk goes on, or that it is over."""
-        taken, context = self._taken, self._context
-        if end is not None:
-            self.mark = self._mark_at(end)
+        context = self._context
         with context.database.write() as connection:
             store = open_store(connection)
             written = store.pins.write(taken.pins, context.name, context.rivals)
             written += store.pins.move(taken.words, context.name, context.rivals)
             missing = (*taken.missing, *refused(written))
             store.marks.put_gaps(context.name, self._path, missing, context.now)
-            store.marks.put_cursor(self.mark)
-        context.gaps.update(entry.id for entry in missing)
-        for word in written:
+            store.marks.put_cursor(mark)
+        return _Stored(taken, written, missing)
+
+    def _settle(self) -> None:
+        """Wait for the transaction under way, and take over what it did; raise what it raised."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            self._took(writing.result())
+
+    def _took(self, stored: _Stored) -> None:
+        """Take over what a transaction did that is committed."""
+        self._context.gaps.update(entry.id for entry in stored.missing)
+        for word in stored.written:
             self._note_moved(word)
-        context.took(self._path, written, taken.said, taken.standings)
-        self._taken = _Taken()
+        taken = stored.taken
+        self._context.took(self._path, stored.written, taken.said, taken.standings)
 
     def _note_moved(self, word: Written) -> None:
         if word.before is None or word.before == word.after:
