@@ -7,13 +7,18 @@ of their own, and the CPU time of the server is counted beside the clock: on a m
 use as well only that means something.
 """
 
+import os
 import selectors
+import signal
 import socket
 import statistics
 import subprocess
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]  # it ships no types
 
@@ -57,30 +62,69 @@ def request(path: str, host: str = "127.0.0.1") -> bytes:
     return f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: */*\r\n\r\n".encode()
 
 
+def json_request(path: str, body: bytes, host: str = "127.0.0.1") -> bytes:
+    """Give the bytes of a POST of JSON."""
+    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nAccept: */*\r\n"
+    rest = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return (head + rest).encode() + body
+
+
+@contextmanager
+def node(*options: str, **settings: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """Run one worker of `refold serve` with options and settings; give its port and process."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).with_name("refold")), "serve", "--port", str(port)]
+    environment = os.environ | {"REFOLD_LOG_REQUESTS": "false"}
+    environment |= {f"REFOLD_{name.upper()}": value for name, value in settings.items()}
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as server:
+        if server.stdout is None or b"serving" not in server.stdout.readline():
+            raise RuntimeError("the server did not start")
+        try:
+            yield port, server
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+
+
 def load(
-    targets: Sequence[Target], *, rounds: int = ROUNDS, connections: int = CONNECTIONS
+    targets: Sequence[Target],
+    *,
+    rounds: int = ROUNDS,
+    connections: int = CONNECTIONS,
+    warm_up: bool = True,
 ) -> list[Load]:
     """Send the requests of each target, so many rounds; give the medians.
 
     Targets take turns, so that what goes on beside them weighs on all alike. Raises ValueError for
-    an answer that is not 200.
+    an answer that is neither 200 nor 201.
     """
     rates: list[list[float]] = [[] for _ in targets]
     costs: list[list[float]] = [[] for _ in targets]
     sizes = [0] * len(targets)
-    for target in targets:  # what is made once is made now
+    for target in targets if warm_up else ():  # what is made once is made now
         _round(target.port, target.requests[: len(target.requests) // 10 + 1], connections)
     for _ in range(rounds):
         for number, target in enumerate(targets):
-            process, count = psutil.Process(target.server.pid), len(target.requests)
-            before, started = _cpu(process), time.perf_counter()
-            sizes[number] = _round(target.port, target.requests, connections)
-            rates[number].append(count / (time.perf_counter() - started))
-            costs[number].append((_cpu(process) - before) / count * 1e6)
+            one = load_once(target, connections=connections)
+            rates[number].append(one.rps)
+            costs[number].append(one.cpu_us)
+            sizes[number] = one.bytes
     return [
-        Load(statistics.median(rate), statistics.median(cost), size // len(target.requests))
-        for rate, cost, size, target in zip(rates, costs, sizes, targets, strict=True)
+        Load(statistics.median(rate), statistics.median(cost), size)
+        for rate, cost, size in zip(rates, costs, sizes, strict=True)
     ]
+
+
+def load_once(target: Target, *, connections: int = CONNECTIONS) -> Load:
+    """Send the requests of a target once, for those that cannot be sent again."""
+    process, count = psutil.Process(target.server.pid), len(target.requests)
+    before, started = _cpu(process), time.perf_counter()
+    size = _round(target.port, target.requests, connections)
+    seconds = time.perf_counter() - started
+    return Load(count / seconds, (_cpu(process) - before) / count * 1e6, size // count)
 
 
 def _cpu(process: psutil.Process) -> float:
@@ -133,7 +177,7 @@ def _take(line: _Line) -> bool:
         end = line.held.find(b"\r\n\r\n")
         if end < 0:
             return False
-        if not line.held.startswith(b"HTTP/1.1 200"):
+        if not line.held.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")):
             raise ValueError(bytes(line.held).decode("latin-1"))
         at = line.held.index(_LENGTH) + len(_LENGTH)
         line.whole = end + 4 + int(line.held[at : line.held.index(b"\r\n", at)])

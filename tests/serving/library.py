@@ -186,7 +186,8 @@ class Library:
     @page("/library", summary="The library")
     def shown(self) -> View:
         """Show the books."""
-        return View("library/books.html", {"books": self.books[:3]})
+        books = self.books[:3]
+        return View("library/books.html", {"books": books}, Page(tuple(books), None))
 
     def check(self) -> None:
         if not self.well:
@@ -223,7 +224,7 @@ def library_part(library: Library, *tasks: Task, folder: Path | None = None) -> 
     )
 
 
-def make_part(database: Database, settings: Settings) -> Part:
+def make_part(database: Database, settings: Settings, writing: Database | None = None) -> Part:
     """Give a part as `refold.web.app` asks for it."""
-    del database, settings
+    del database, settings, writing
     return library_part(Library())

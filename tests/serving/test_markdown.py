@@ -9,6 +9,7 @@ from threading import Thread
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from refold.serving.markdown import (
@@ -20,6 +21,7 @@ from refold.serving.markdown import (
     Markdown,
 )
 from refold.serving.markdownhtml import MAX_HTML, MAX_SLOTS
+from refold.serving.markdownrules import Parser
 from refold.serving.whitelist import Element, Whitelist, built_in, cleaner
 from serving.stricthtml import problems
 from serving.texts import SCHEMES, hostile, samples, unsafe_html, uri, wiki
@@ -220,6 +222,15 @@ def test_all_that_will_be_looked_up_is_known_before() -> None:
     assert document.entries == (("", "a"), ("en", "b"))
     assert document.uris == ("pin://c", "metafile://d")
     assert dict.fromkeys(asked) == dict.fromkeys([*document.entries, *document.uris])
+
+
+MARKDOWN_PARSER = Parser(SCHEMES)
+COMMONMARK = MarkdownIt("commonmark")
+
+
+@given(st.from_regex(r"https?://[a-z0-9.-]{1,30}(/[ -~]{0,20})?", fullmatch=True))
+def test_an_address_is_encoded_as_by_the_parser_itself(url: str) -> None:
+    assert MARKDOWN_PARSER.normalizeLink(url) == COMMONMARK.normalizeLink(url)
 
 
 # Contents

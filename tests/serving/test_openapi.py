@@ -1,17 +1,15 @@
 """The document describes what the server does: schemathesis, as anybody would run it, agrees."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.terminal import environment
 from refold.kernel.errors import UsageError
 from refold.serving.answers import Page, View
 from refold.serving.asked import ListAsked
 from refold.serving.operation import get, operations, page
+from serving.conformance import assert_conforms
 from serving.library import Book, BookAsked
 from serving.served import Served, served
 
@@ -34,18 +32,7 @@ def routes(document: Any) -> list[tuple[str, str, Any]]:
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     """With its own defaults, so that others who try it find the same."""
     with served(origin="") as server:
-        done = subprocess.run(
-            [
-                str(Path(sys.executable).with_name("schemathesis")),
-                *("run", f"{server.url}/openapi.json", "--max-examples", "15", "--seed", "1"),
-            ],
-            cwd=tmp_path,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    assert done.returncode == 0, done.stdout[-5_000:] + done.stderr
+        assert_conforms(server.url, tmp_path, "--max-examples", "15")
 
 
 def test_every_route_has_summary_description_and_codes(document: Any) -> None:

@@ -19,6 +19,7 @@ from cli.terminal import environment, refold
 from refold.kernel.errors import SourceError, UsageError
 from refold.serving import connection
 from refold.serving.limits import MAX_HEAD_BYTES, SERVING_LIMITS
+from refold.serving.markdown import MARKDOWN_LIMITS
 from refold.serving.part import Part, Task
 from refold.serving.server import listen
 from refold.serving.settings import checked_origin
@@ -104,7 +105,8 @@ def test_a_part_whose_figures_break_does_not_hide_the_others() -> None:
 def test_limits_of_server_and_parts_are_published(server: Served) -> None:
     items, _ = server.walk("/v1/limits?limit=5")
     found = {item["id"]: item["value"] for item in items}
-    assert found == {limit.id: limit.value for limit in SERVING_LIMITS} | {"library.books": 25}
+    own = SERVING_LIMITS + MARKDOWN_LIMITS
+    assert found == {limit.id: limit.value for limit in own} | {"library.books": 25}
     assert all(item["unit"] and item["reason"] for item in items)
 
 
@@ -299,7 +301,7 @@ def started(process: Process) -> httpx2.Client:
 def test_serve_serves_and_stops_at_a_signal(tmp_path: Path) -> None:
     with Process(tmp_path, "serve", "--port", "0", code=SERVE) as process:
         with started(process) as http:
-            assert http.get("/ready").json() == {"ready": True, "checks": ["database"]}
+            assert http.get("/ready").json() == {"ready": True, "checks": ["database", "tasks"]}
             assert "refold" in http.get("/", headers={"accept": "text/html"}).text
             assert http.get("/v1/limits").json()["items"]
         process.child.send_signal(signal.SIGTERM)

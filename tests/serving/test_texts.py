@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from jinja2.ext import extract_from_ast
 
 import refold.serving
+from refold.agentpedia.reasons import APPLIED, REASONS
+from refold.agentpedia.rulepack import built_in_pack
 from refold.db import Database
 from refold.kernel.errors import InputError, UsageError
-from refold.serving.catalogue import Catalogue, catalogues, read_po
+from refold.serving.catalogue import Catalogue, catalogues, files_of, read_po
 from refold.serving.feeds import MAX_ENTRIES, Entry, atom
 from refold.serving.language import DEFAULT_LANGUAGE, LANGUAGES
 from refold.serving.pages import environment
@@ -47,11 +49,23 @@ def test_every_message_has_every_language_and_every_translation_its_message(lang
     wanted = set().union(*map(messages_of, FOLDERS))
     there: dict[str, tuple[str, ...]] = {}
     for folder in FOLDERS:
-        there |= read_po((folder / f"locale/{language}.po").read_text(encoding="utf-8"), "po")
+        for path in files_of(folder, language):
+            there |= read_po(path.read_text(encoding="utf-8"), path.name)
     assert wanted - set(there) == set()
-    labels = {label for path in SRC.glob("*/*.py") for label in labels_in(path)}
+    labels = {label for path in SRC.glob("**/*.py") for label in labels_in(path)}
+    labels |= rules_in_words()
     assert set(there) - wanted - labels == set()
     assert labels - set(there) == set()
+
+
+def rules_in_words() -> set[str]:
+    """Give what pages say of reasons and of the rules of the rule pack: it stands in data."""
+    told = {
+        text
+        for reason in (*REASONS.values(), *APPLIED.values())
+        for text in (reason.says, reason.remedy)
+    }
+    return (told | {rule.says for rule in built_in_pack().rules}) - {""}
 
 
 def labels_in(path: Path) -> list[str]:
@@ -60,7 +74,8 @@ def labels_in(path: Path) -> list[str]:
     about = re.findall(
         r'\bPart\(\s*name="(?!web")[^"]+",\s*title="([^"]+)",\s*summary="([^"]+)"', source
     )
-    return [*re.findall(r'Nav\("([^"]+)"', source), *(text for pair in about for text in pair)]
+    guides = re.findall(r'\bGuide\((?:"[^"]+", ){3}"([^"]+)"', source)
+    return [*re.findall(r'Nav\("([^"]+)"', source), *(text for pair in (*about, guides) for text in pair)]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

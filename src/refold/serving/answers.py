@@ -6,7 +6,7 @@ own. Bodies are never compressed here: that is the proxy's job, and a strong ETa
 """
 
 import base64
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
@@ -20,6 +20,7 @@ __all__ = [
     "NO_STORE",
     "REVALIDATE",
     "Answer",
+    "Events",
     "Lines",
     "Page",
     "View",
@@ -34,6 +35,8 @@ FOREVER = "public, max-age=31536000, immutable"
 """For addresses whose content never changes."""
 NO_STORE = "no-store"
 JSON_TYPE = "application/json"
+FORM_TYPE = "application/x-www-form-urlencoded"
+EVENTS_TYPE = "text/event-stream"
 LINES_TYPE = "application/jsonl"
 
 T = TypeVar("T")
@@ -49,10 +52,17 @@ class Page(msgspec.Struct, Generic[T], frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A page for people: a template and what it shows."""
+    """A page for people: a template and what it shows.
+
+    `value` is the same as data, a Struct or a `Page`: what `?format=json` gives. `made_of` is all
+    that the page is made of besides its address: of the same the same page is made, so it is kept
+    and made once. `data` may be a function, which is then not called again.
+    """
 
     template: str
-    data: Mapping[str, object]
+    data: Mapping[str, object] | Callable[[], Mapping[str, object]]
+    value: Any
+    made_of: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,17 @@ class Lines:
     chunks: Callable[[], Generator[bytes, None, None]]
     media_type: str = LINES_TYPE
     filename: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """A live feed: `chunks` gives pieces made by `refold.serving.events.event`, as they happen.
+
+    It runs in the event loop, and is closed when the listener leaves, is too slow, or the server
+    stops; its own end ends the feed.
+    """
+
+    chunks: Callable[[], AsyncGenerator[bytes, None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +134,5 @@ def _short(digest: bytes) -> str:
     return base64.urlsafe_b64encode(digest[:15]).decode()
 
 
-Result = msgspec.Struct | Answer[Any] | Page[Any] | View | Lines
+Result = msgspec.Struct | Answer[Any] | Page[Any] | View | Lines | Events
 """Whatever a handler may give."""

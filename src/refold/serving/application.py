@@ -1,6 +1,6 @@
 """One application from all parts: routes, documents, health, tasks."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -11,15 +11,18 @@ from litestar.datastructures import State
 from litestar.handlers import ASGIRouteHandler, HTTPRouteHandler
 from litestar.types import ASGIApp, Receive, Scope, Send
 
+from refold.kernel.errors import UsageError
 from refold.serving.answers import Answer
 from refold.serving.call import Call
 from refold.serving.codes import SERVING_CODES, Code, Codes
 from refold.serving.gate import Gate
 from refold.serving.limits import SERVING_LIMITS
 from refold.serving.logs import Log
+from refold.serving.markdown import MARKDOWN_LIMITS
+from refold.serving.menu import Menu
 from refold.serving.metrics import Metrics
 from refold.serving.openapi import describe
-from refold.serving.operation import Operation, get, operations
+from refold.serving.operation import Operation, get, members_of, operations
 from refold.serving.own import OwnApi, Readiness
 from refold.serving.pages import Pages
 from refold.serving.part import Part
@@ -32,6 +35,7 @@ from refold.serving.tools import ToolBox
 __all__ = ["Application", "application"]
 
 AnyRequest = Request[Any, Any, State]
+Answerer = Callable[[AnyRequest], Awaitable[ASGIApp]]
 NOT_READY = Code("not-ready", 503, "Not ready", "Something that answers need is missing now.")
 
 Mount = Callable[["Site", ToolBox], tuple[ASGIApp, AbstractAsyncContextManager[None]]]
@@ -71,7 +75,7 @@ def application(
         origin=origin,
         proxies=Proxies(proxies),
     )
-    site.pages.set_nav([link for part in parts for link in part.nav])
+    site.pages.set_menus([Menu(part.title, part.nav) for part in parts if part.nav])
     tasks = Tasks([(part.name, task) for part in parts for task in part.tasks], site.stop, log)
     metrics = Metrics([part.gauges for part in parts])
     named = {f"{part.name}.{name}": check for part in parts for name, check in part.checks.items()}
@@ -80,7 +84,9 @@ def application(
         all_checks["tasks"] = tasks.check
     own = OwnApi(
         parts=tuple(part.name for part in parts),
-        limits=SERVING_LIMITS + tuple(limit for part in parts for limit in part.limits),
+        limits=SERVING_LIMITS
+        + MARKDOWN_LIMITS
+        + tuple(limit for part in parts for limit in part.limits),
         codes=site.codes,
         metrics=metrics,
         readiness=Readiness(all_checks),
@@ -94,10 +100,8 @@ def application(
         *(operation for part in parts for operation in part.operations),
     ]
     tools = ToolBox(tool for part in parts for tool in part.tools)
-    handlers: list[HTTPRouteHandler | ASGIRouteHandler] = [
-        _handler(operation, site) for operation in all_operations
-    ]
-    running: list[AbstractAsyncContextManager[None]] = [tasks.running()]
+    handlers: list[HTTPRouteHandler | ASGIRouteHandler] = [*_handlers(all_operations, site)]
+    running = [tasks.running(), *(one for part in parts for one in part.lifetimes)]
     if mcp is not None and len(tools):
         mounted, lifetime = mcp(site, tools)
         running.append(lifetime)
@@ -129,12 +133,28 @@ class _Document:
         return Answer(self._document)
 
 
-def _handler(operation: Operation, site: Site) -> HTTPRouteHandler:
-    """Give the framework's handler of a route."""
-    route = operation.route
-    path = route.path
-    for member in operation.in_path:
+def _handlers(all_operations: Sequence[Operation], site: Site) -> Iterator[HTTPRouteHandler]:
+    """Give the framework's handler of each path, with all methods: OPTIONS names those of one."""
+    paths: dict[str, dict[str, Operation]] = {}
+    for operation in all_operations:
+        route = operation.route
+        if paths.setdefault(route.path, {}).setdefault(route.method, operation) is not operation:
+            raise UsageError("route-twice", f"two routes for {operation.id}", "keep one of them")
+    for path, by_method in paths.items():
+        yield _handler(path, {name: _answerer(one, site) for name, one in by_method.items()})
+
+
+def _handler(path: str, by_method: Mapping[str, Answerer]) -> HTTPRouteHandler:
+    async def answer(request: AnyRequest) -> ASGIApp:
+        return await by_method[request.scope["method"]](request)
+
+    for member in members_of(path):
         path = path.replace(f"{{{member}}}", f"{{{member}:str}}")
+    return HTTPRouteHandler(path, http_method=list(by_method))(answer)  # type: ignore[arg-type]
+
+
+def _answerer(operation: Operation, site: Site) -> Answerer:
+    """Give what answers a route."""
     read, run, takes = operation.asked.read, operation.run, operation.takes
     body_type = operation.body_type
 
@@ -153,7 +173,7 @@ def _handler(operation: Operation, site: Site) -> HTTPRouteHandler:
             result = await result
         return respond(call, result)
 
-    return HTTPRouteHandler(path, http_method=[route.method])(answer)  # type: ignore[list-item]
+    return answer
 
 
 def _mounted(path: str, app: ASGIApp) -> ASGIRouteHandler:

@@ -27,6 +27,7 @@ __all__ = [
     "MAX_PAGE",
     "AskedReader",
     "ListAsked",
+    "ListPageAsked",
     "Nothing",
     "PageAsked",
     "decoded",
@@ -56,10 +57,22 @@ class ListAsked(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
     cursor: Cursor = ""
 
 
+_PageLang = Annotated[Literal["en", "zh"], Meta(description="Language of the page.")]
+_PageFormat = Annotated[Literal["json"], Meta(description="The page as data.")]
+
+
 class PageAsked(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
     """What every page takes; a page that takes more extends it."""
 
-    lang: Annotated[Literal["en", "zh"], Meta(description="Language of the page.")] | None = None
+    lang: _PageLang | None = None
+    format: _PageFormat | None = None
+
+
+class ListPageAsked(ListAsked, kw_only=True, frozen=True, rename="camel"):
+    """What every page of a list takes; one with filters extends it."""
+
+    lang: _PageLang | None = None
+    format: _PageFormat | None = None
 
 
 class _Field(msgspec.Struct, frozen=True):

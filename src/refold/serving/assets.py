@@ -1,4 +1,7 @@
-"""Static files: few, small, in memory, each under a name that holds its digest."""
+"""Static files: few, small, in memory, each under a name that holds its digest.
+
+All style sheets are served as one, `STYLE`, in the order of the folders: a page asks for one file.
+"""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -8,16 +11,18 @@ import msgspec
 
 from refold.kernel.errors import UsageError
 
-__all__ = ["Asset", "Assets"]
+__all__ = ["STYLE", "Asset", "Assets"]
+
+STYLE = "refold.css"
 
 _TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
-    ".woff2": "font/woff2",
-    ".txt": "text/plain; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "ico": "image/x-icon",
+    "woff2": "font/woff2",
+    "txt": "text/plain; charset=utf-8",
 }
 MAX_ASSET_BYTES = 512 * 1024
 """A page that needs more than this does not load quickly."""
@@ -36,19 +41,25 @@ class Assets:
     def __init__(self, folders: Iterable[Path]) -> None:
         self._names: dict[str, str] = {}
         self._served: dict[str, Asset] = {}
+        styles = []
         for folder in folders:
             for path in sorted((folder / "static").glob("*")):
-                self._add(path)
+                if path.suffix == ".css":
+                    styles.append(path.read_bytes())
+                else:
+                    self._add(path.name, path.read_bytes())
+        if styles:
+            self._add(STYLE, b"\n".join(styles))
 
-    def _add(self, path: Path) -> None:
-        media_type = _TYPES.get(path.suffix)
-        body = path.read_bytes()
-        if media_type is None or len(body) > MAX_ASSET_BYTES or path.name in self._names:
+    def _add(self, name: str, body: bytes) -> None:
+        stem, suffix = name.rsplit(".", 1) if "." in name else (name, "")
+        media_type = _TYPES.get(suffix)
+        if media_type is None or len(body) > MAX_ASSET_BYTES or name in self._names:
             raise UsageError(
-                "asset", f"{path} cannot be served", "a known type, small, and one of its name"
+                "asset", f"{name} cannot be served", "a known type, small, and one of its name"
             )
-        served = f"{path.stem}.{sha256(body).hexdigest()[:12]}{path.suffix}"
-        self._names[path.name] = served
+        served = f"{stem}.{sha256(body).hexdigest()[:12]}.{suffix}"
+        self._names[name] = served
         self._served[served] = Asset(media_type, body)
 
     def path(self, name: str) -> str:

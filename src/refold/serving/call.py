@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote
 
 import msgspec
 
-from refold.kernel.errors import InputError
+from refold.kernel.errors import InputError, Problem
 from refold.kernel.guards import guard_json
-from refold.serving.answers import Page
-from refold.serving.asked import ListAsked, query_pieces
+from refold.serving.answers import FORM_TYPE, JSON_TYPE, Page
+from refold.serving.asked import AskedReader, ListAsked, ListPageAsked, PageAsked, query_pieces
 from refold.serving.cursor import read_cursor, write_cursor
+from refold.serving.here import Here, here_of, wants_json
 from refold.serving.language import language_of
 from refold.serving.limits import MAX_BODY_DEPTH
 from refold.serving.site import Site
@@ -29,6 +29,7 @@ _T = TypeVar("_T")
 # Above this a float does not name one integer.
 _MOST_EXACT = 2**53
 _ASKED_OF_LISTS = frozenset(ListAsked.__struct_encode_fields__)
+_ASKED_OF_PAGES = _ASKED_OF_LISTS | frozenset(PageAsked.__struct_encode_fields__)
 
 
 class Call:
@@ -72,6 +73,24 @@ class Call:
         named = dict(query_pieces(self.query)).get("lang", "")
         return language_of(named, self.headers.get("accept-language", ""))
 
+    @property
+    def here(self) -> Here:
+        """Where this request leads, for the links of a page."""
+        accepted = self.headers.get("accept-language", "")
+        return here_of(self._request.scope, accepted, self.site.origin)
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether a page is asked for as data: then only the `value` of its View is looked at."""
+        return wants_json(self.query)
+
+    @property
+    def variant(self) -> str:
+        """What else than the version makes a page what it is: its language, and the templates."""
+        if self.operation.route.kind != "page" or self.wants_json:
+            return ""
+        return f"{self.language}:{self.site.pages.digest}"
+
     def place(self, asked: ListAsked, keyset: type[_K]) -> _K | None:
         """Give the keyset after which the page of a list begins, None for the first page.
 
@@ -108,9 +127,11 @@ class Call:
 
     def next_address(self, cursor: str) -> str:
         """Give the address of the next page: this one, with another cursor."""
-        kept = [f"{name}={value}" for name, value in query_pieces(self.query) if name != "cursor"]
-        query = "&".join([*(quote(piece, safe="=%~") for piece in kept), f"cursor={cursor}"])
-        return self.site.address(f"{self.path}?{query}")
+        return self.site.address(self.here.again(cursor=cursor))
+
+    def next_of(self, page: Page[Any]) -> str | None:
+        """Give the path and query of the next page of a list, for links; None behind the last."""
+        return None if page.next_cursor is None else self.here.again(cursor=page.next_cursor)
 
     async def body(self) -> bytes:
         """Give the body. Raises InputError `body-large` above the limit of the route."""
@@ -132,12 +153,15 @@ class Call:
     async def read_body(self, kind: type[Any]) -> object:
         """Give the body in the type that a handler takes: bytes as they came, else from JSON.
 
-        Raises InputError `body-type`, `body-json`, `body-shape`, `too-deep`, `body-large`.
+        Routes that say so take forms too. Raises InputError `body-type`, `body-json`, `body-form`,
+        `body-shape`, `too-deep`, `body-large`.
         """
         if kind is bytes:
             return await self.body()
         media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json":
+        if media_type == FORM_TYPE and self.operation.route.form:
+            return _from_form(await self.body(), kind)
+        if media_type != JSON_TYPE:
             raise InputError("body-type", "the body is not application/json", "send JSON")
         data = await self.body()
         guard_json(data, max_bytes=self.operation.route.max_body, max_depth=MAX_BODY_DEPTH)
@@ -154,7 +178,8 @@ class Call:
     def _scope(self, asked: ListAsked) -> bytes:
         """Give what a cursor is bound to: the route and its filters."""
         members = msgspec.to_builtins(asked)
-        filters = {name: members[name] for name in sorted(members) if name not in _ASKED_OF_LISTS}
+        common = _ASKED_OF_PAGES if isinstance(asked, ListPageAsked) else _ASKED_OF_LISTS
+        filters = {name: members[name] for name in sorted(members) if name not in common}
         return self.operation.id.encode() + b"\0" + msgspec.json.encode(filters)
 
 
@@ -164,6 +189,19 @@ def _decoded(data: bytes, kind: type[Any]) -> object:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError:
         return msgspec.convert(_with_integers(msgspec.json.decode(data)), kind)
+
+
+def _from_form(data: bytes, kind: type[Any]) -> object:
+    """Give a form in a type: read as strictly as a query, an empty member that may lack as none."""
+    reader = AskedReader(kind, frozenset())
+    may_lack = {name.encode() for name, field in reader.fields.items() if not field.required}
+    pieces = (piece.partition(b"=") for piece in data.split(b"&"))
+    given = [piece for piece in pieces if piece[2] or piece[0] not in may_lack]
+    try:
+        return reader.read({}, b"&".join(map(b"".join, given)))
+    except InputError as error:
+        problems = (Problem("body-form", p.message, p.hint, p.pointer) for p in error.errors)
+        raise InputError.of(list(problems)) from error
 
 
 def _with_integers(value: Any) -> Any:  # noqa: ANN401 (any JSON, as deep as the guard lets it be)

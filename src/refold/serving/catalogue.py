@@ -1,9 +1,9 @@
 """The catalogue of messages: gettext's .po files, read as they are, so that nothing is compiled.
 
 English messages are their own keys. Each folder of `locale` has a file for every other language,
-`zh.po`. Only what we use of the format is read: comments, msgid, msgid_plural, msgstr, msgstr[n],
-texts over several lines. Anything else is refused: files are ours. Source: architecture.md (two
-languages, one catalogue).
+`zh.po`, or several (`zh.NAME.po`). Only what we use of the format is read: comments, msgid,
+msgid_plural, msgstr, msgstr[n], texts over several lines. Anything else is refused: files are ours.
+Source: architecture.md (two languages, one catalogue).
 """
 
 import ast
@@ -15,7 +15,7 @@ from pathlib import Path
 from refold.kernel.errors import UsageError
 from refold.serving.language import DEFAULT_LANGUAGE, LANGUAGES
 
-__all__ = ["Catalogue", "catalogues", "read_po"]
+__all__ = ["Catalogue", "catalogues", "files_of", "read_po"]
 
 _LINE = re.compile(r'(?:(msgid|msgid_plural|msgstr|msgstr\[\d\]) )?("(?:[^"\\]|\\.)*")')
 
@@ -49,11 +49,17 @@ def catalogues(folders: Iterable[Path]) -> dict[str, Catalogue]:
     for language in LANGUAGES:
         messages: dict[str, tuple[str, ...]] = {}
         for folder in folders:
-            path = folder / "locale" / f"{language}.po"
-            if language != DEFAULT_LANGUAGE and path.is_file():
+            if language == DEFAULT_LANGUAGE:
+                continue
+            for path in files_of(folder, language):
                 messages |= read_po(path.read_text(encoding="utf-8"), str(path))
         found[language] = Catalogue(language, messages)
     return found
+
+
+def files_of(folder: Path, language: str) -> list[Path]:
+    """Give the files of a folder that hold messages of its pages: `zh.po`, `zh.NAME.po`."""
+    return sorted((folder / "locale").glob(f"{language}*.po"))
 
 
 def read_po(text: str, name: str) -> dict[str, tuple[str, ...]]:

@@ -42,6 +42,8 @@ SERVING_CODES: tuple[Code, ...] = (
     Code("query-value", 400, "Bad query value", "A value does not have the form it must have."),
     Code("query-many", 400, "Too many query members", "The query has more members than are read."),
     Code("body-json", 400, "Body is no JSON", "The body is not JSON in UTF-8."),
+    Code("body-form", 400, "Body is no form", "A member of the form does not have its form, or is"
+         " none."),
     Code("too-deep", 400, "Nested too deep", "Arrays and objects are nested deeper than is read."),
     Code("route-unknown", 404, "No such address", "There is nothing at this address; a slash at the"
          " end makes another one. /openapi.json lists all of them."),

@@ -1,4 +1,7 @@
-"""Atom feeds (RFC 4287). Everything is escaped, and what XML cannot hold is replaced."""
+"""Feeds: Atom (RFC 4287) and JSON Feed 1.1, of the same entries.
+
+In Atom everything is escaped, and what XML cannot hold is replaced.
+"""
 
 import re
 from collections.abc import Iterable
@@ -6,9 +9,12 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import msgspec
 
-__all__ = ["ATOM_TYPE", "MAX_ENTRIES", "Entry", "atom"]
+from refold.serving.answers import json_bytes
+
+__all__ = ["ATOM_TYPE", "JSON_FEED_TYPE", "MAX_ENTRIES", "Entry", "atom", "json_feed"]
 
 ATOM_TYPE = "application/atom+xml; charset=utf-8"
+JSON_FEED_TYPE = "application/feed+json"
 MAX_ENTRIES = 50
 """Entries of a feed: readers ask again before more happens."""
 _NS = "http://www.w3.org/2005/Atom"
@@ -47,6 +53,29 @@ def atom(
         if entry.summary:
             _text(element, "summary", entry.summary)
     return bytes(tostring(feed, encoding="utf-8", xml_declaration=True))
+
+
+def json_feed(*, title: str, link: str, self_link: str, entries: Iterable[Entry]) -> bytes:
+    """Give a feed as JSON; links are absolute."""
+    return json_bytes(
+        {
+            "version": "https://jsonfeed.org/version/1.1",
+            "title": title,
+            "home_page_url": link,
+            "feed_url": self_link,
+            "items": [
+                {
+                    "id": entry.id,
+                    "url": entry.link,
+                    "title": entry.title,
+                    "content_text": entry.summary,
+                    "date_modified": entry.updated,
+                    "authors": [{"name": entry.author}],
+                }
+                for entry in list(entries)[:MAX_ENTRIES]
+            ],
+        }
+    )
 
 
 def _text(parent: Element, name: str, text: str) -> None:

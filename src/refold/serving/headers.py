@@ -34,8 +34,8 @@ PAGE_HEADERS: tuple[Header, ...] = (
     (
         b"content-security-policy",
         (
-            b"default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self';"
-            b" script-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+            b"default-src 'none'; style-src 'self'; img-src 'self';"
+            b" form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
         ),
     ),
     (b"cross-origin-opener-policy", b"same-origin"),

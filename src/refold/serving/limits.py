@@ -41,6 +41,14 @@ READ_THREADS = 4
 """Searches at once: more of them only wait for each other's processor."""
 STREAM_THREADS = 4
 """Exports at once."""
+MAX_LISTENERS = 100
+"""Live feeds at once: each is a request under way, of which the rest are left to others."""
+HEARTBEAT_SECONDS = 15.0
+"""A live feed on which nothing happens says so: proxies cut what is silent for a minute."""
+SLOW_SECONDS = 10.0
+"""A listener that takes nothing for so long is cut."""
+LISTEN_SECONDS = 3_600
+"""A live feed; who listens longer comes back with the last id."""
 STOP_SECONDS = 10
 """How long a stopping server waits for answers under way."""
 
@@ -58,4 +66,7 @@ SERVING_LIMITS: tuple[Limit, ...] = (
     Limit("searches.running", READ_THREADS, "requests", "searches at once"),
     Limit("stream.seconds", STREAM_SECONDS, "seconds", "a whole export"),
     Limit("streams.running", STREAM_THREADS, "requests", "exports at once"),
+    Limit("listeners", MAX_LISTENERS, "requests", "live feeds at once"),
+    Limit("listener.seconds", LISTEN_SECONDS, "seconds", "a live feed, until its end"),
+    Limit("listener.slow", SLOW_SECONDS, "seconds", "for which a listener may take nothing"),
 )

@@ -187,12 +187,10 @@ class Markdown:
 
         A text longer than `MAX_CHARS` is read as far as it is told (`Document.read`).
         """
-        key = sha256(text.encode("utf-8", "surrogatepass")).digest()
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-                return found
+        key = _key(text)
+        found = self._remembered(key)
+        if found is not None:
+            return found
         made = self._read(text)
         with self._lock:
             if key not in self._kept:
@@ -201,6 +199,17 @@ class Markdown:
             while self._room < 0:
                 self._room += _size(self._kept.popitem(last=False)[1])
         return made
+
+    def kept(self, text: str) -> Document | None:
+        """Give what `document` gives where it is in memory: that takes no thread."""
+        return self._remembered(_key(text))
+
+    def _remembered(self, key: bytes) -> Document | None:
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
 
     def _read(self, text: str) -> Document:
         end = _end_of_part(text)
@@ -239,6 +248,10 @@ class Markdown:
             clean=self._cleaner.clean(writer.html()),
             slots=slots,
         )
+
+
+def _key(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _cuts(counted: Cuts) -> Iterable[Cut]:

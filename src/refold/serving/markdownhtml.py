@@ -109,13 +109,14 @@ def anchor(said: str) -> str:
 def headings(tokens: Sequence[Token], prefix: str) -> dict[int, Heading]:
     """Give the headings among block tokens, by their place; each has an id of its own.
 
-    The page's title is the only h1, and no level is skipped on the way down: that is how those who
-    listen to a page find their way. What says nothing is no heading.
+    The page's title is the only h1, no level is skipped on the way down, and headings that are
+    equal in the text stay so: that is how those who listen to a page find their way. What says
+    nothing is no heading.
     """
     found: dict[int, Heading] = {}
     used: set[str] = set()
     numbers: dict[str, int] = {}
-    level = 1
+    above: list[int] = []  # the levels in the text that the present heading stands under
     for at, token in enumerate(tokens):
         if token.type != "heading_open":
             continue
@@ -129,8 +130,11 @@ def headings(tokens: Sequence[Token], prefix: str) -> dict[int, Heading]:
             name = f"{base}-{number}"
         numbers[base] = number
         used.add(name)
-        level = min(int(token.tag[1:]) + 1, level + 1, 6)
-        found[at] = Heading(level, prefix + name, _UNFIT.sub("\ufffd", said))
+        written = int(token.tag[1:])
+        while above and above[-1] >= written:
+            above.pop()
+        above.append(written)
+        found[at] = Heading(min(len(above) + 1, 6), prefix + name, _UNFIT.sub("\ufffd", said))
     return found
 
 
@@ -290,7 +294,7 @@ class Writer:
         if self._in_link:
             self._put(text(source))
         else:
-            self._slot(Slot("wiki", lang, slug), slug.strip() or slug, source)
+            self._slot(Slot("wiki", lang, slug), slug.replace("_", " ").strip() or slug, source)
 
     def _image(self, token: Token) -> None:
         """Write a link where a picture was wanted: nothing is loaded from anywhere."""

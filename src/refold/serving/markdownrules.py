@@ -43,6 +43,8 @@ _Block = Callable[[StateBlock, int, int, bool], bool]
 _LINK = re.compile(r"\[\[(?:([a-z]{2,8}):)?([^\[\]|\n]{1,256})\]\]")
 # No user information, which is there to look like another host, and no white space or backslash.
 _WEB = re.compile(r"https?://[^\s/?#@\\]+(?:[/?#][^\s\\]*)?", re.IGNORECASE)
+# An address that the full way leaves as it is.
+_ENCODED = re.compile(r"https?://[a-z0-9]+(?:[.-][a-z0-9]+)*(?:/[A-Za-z0-9/_.~-]*)?")
 _MAIL = re.compile(r"mailto:[^\s?#&%\\]+@[^\s?#&%\\@]+", re.IGNORECASE)
 
 
@@ -71,12 +73,17 @@ class Parser(MarkdownIt):
     def __init__(self, schemes: Iterable[str]) -> None:
         super().__init__("commonmark", {"html": False})
         self.enable(["table", "strikethrough"])
+        self.disable(["html_block", "html_inline"])  # which find nothing without `html`, but look
         for name, rule in (("blockquote", blockquote), ("list", list_block)):
             self.block.ruler.at(name, _not_too_deep(rule), {"alt": _alternatives(self, name)})
         self.block.ruler.at("table", _small_table, {"alt": _alternatives(self, "table")})
         self.inline.ruler.before("link", "wiki", _wiki_link)
         names = "|".join(map(re.escape, schemes))
         self.uri = re.compile(rf"(?:{names})://[0-9A-Za-z]{{1,256}}" if names else r"(?!)")
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802 (overrides)
+        """Give an address encoded as browsers do; most are so already, and that is seen at once."""
+        return url if _ENCODED.fullmatch(url) else super().normalizeLink(url)
 
     def validateLink(self, url: str) -> bool:  # noqa: N802 (overrides)
         """Tell whether an address may be a link: the web, mail, this text, or a known scheme."""

@@ -11,6 +11,7 @@ from inspect import isawaitable
 from typing import Any
 from urllib.parse import urlsplit
 
+from litestar.datastructures import Headers
 from litestar.types import ASGIApp, Receive, Scope, Send
 
 import refold
@@ -21,7 +22,7 @@ from refold.serving.limits import MAX_BODY_BYTES
 from refold.serving.logs import Log, described
 from refold.serving.problem import fault_of
 from refold.serving.site import Site
-from refold.serving.tools import Tool, ToolBox
+from refold.serving.tools import ASKER, Tool, ToolBox
 
 __all__ = ["is_installed", "mcp_mount", "run_stdio"]
 
@@ -123,6 +124,7 @@ def mcp_mount(log: Log) -> Any:  # noqa: ANN401 (see application.Mount)
         )
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            ASKER.set(_client(site, Headers.from_scope(scope), scope))
             await manager.handle_request(scope, receive, send)  # type: ignore[arg-type]
 
         @asynccontextmanager
@@ -133,6 +135,13 @@ def mcp_mount(log: Log) -> Any:  # noqa: ANN401 (see application.Mount)
         return app, lifetime()
 
     return mount
+
+
+def _client(site: Site, headers: Headers, scope: Scope) -> str:
+    """Give the address of whoever asks, with what our own proxies say."""
+    peer = scope["client"]
+    forwarded = ",".join(headers.getall("x-forwarded-for", []))
+    return site.proxies.client(peer[0] if peer else "", forwarded)
 
 
 def _security(origin: str) -> Any:  # noqa: ANN401 (the SDK comes late)

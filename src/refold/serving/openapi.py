@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 import refold
-from refold.serving.answers import JSON_TYPE, json_bytes
+from refold.serving.answers import FORM_TYPE, JSON_TYPE, json_bytes
 from refold.serving.codes import INTERNAL, Codes
 from refold.serving.operation import Operation
 from refold.serving.part import Part
@@ -111,7 +111,8 @@ def _operation(tag: str, operation: Operation, schemas: _Schemas, codes: Codes) 
         if "body" in operation.route.example:
             content["example"] = operation.route.example["body"]
         required = operation.body_type is not bytes  # where any bytes will do, none will
-        about["requestBody"] = {"required": required, "content": {media_type: content}}
+        types = [media_type, *([FORM_TYPE] if operation.route.form else [])]
+        about["requestBody"] = {"required": required, "content": dict.fromkeys(types, content)}
     return about
 
 
@@ -174,7 +175,8 @@ def _responses(operation: Operation, schemas: _Schemas, codes: Codes) -> dict[st
     if operation.is_list:
         text = 'The next page, with rel="next"; on every page but the last.'
         good["headers"] = {"Link": {"description": text, "schema": {"type": "string"}}}
-    responses = {str(operation.route.status): good}
+    statuses = (operation.route.status, *operation.route.also)
+    responses: dict[str, Any] = {str(status): good for status in statuses}
     by_status: dict[int, list[str]] = {}
     for code in _codes_of(operation):
         row = codes.get(code)
@@ -197,4 +199,6 @@ def _codes_of(operation: Operation) -> list[str]:
         found.append("cursor-unknown")
     if operation.body_type is not None:
         found += _WITH_BODY
+    if operation.route.form:
+        found.append("body-form")
     return list(dict.fromkeys(found))

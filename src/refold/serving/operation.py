@@ -18,8 +18,8 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_h
 import msgspec
 
 from refold.kernel.errors import UsageError
-from refold.serving.answers import JSON_TYPE, REVALIDATE, Answer, Lines, Page, View
-from refold.serving.asked import AskedReader, ListAsked, Nothing, PageAsked
+from refold.serving.answers import JSON_TYPE, REVALIDATE, Answer, Events, Lines, Page, View
+from refold.serving.asked import AskedReader, ListAsked, ListPageAsked, Nothing, PageAsked
 from refold.serving.limits import MAX_BODY_BYTES
 
 __all__ = ["Operation", "get", "operations", "page", "post"]
@@ -47,6 +47,8 @@ class Route:
     sample: object
     example: Mapping[str, object]
     listed: bool
+    also: tuple[int, ...] = ()
+    form: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +117,22 @@ def post(
     media_type: str = JSON_TYPE,
     sample: object = None,
     example: Mapping[str, object] | None = None,
+    also: tuple[int, ...] = (),
+    form: bool = False,
 ) -> Callable[[_F], _F]:
-    """Mark a handler that takes a body of at most `max_body` bytes; its answers are not kept."""
+    """Mark a handler that takes a body of at most `max_body` bytes; its answers are not kept.
+
+    `also` are good statuses besides `status` that an `Answer` may have. With `form` the body may be
+    form-encoded too: its Struct then has members that a query could have.
+    """
     return _mark(
         Route(
             *("POST", path, summary, "api", codes, status, "no-store", max_body, media_type),
             sample,
             example or {},
-            True,
+            listed=True,
+            also=also,
+            form=form,
         )
     )
 
@@ -178,8 +188,9 @@ def _operation(handler: Callable[..., Any], route: Route) -> Operation:
         )
     least = PageAsked if route.kind == "page" else Nothing
     asked = cast("type[msgspec.Struct]", hints.get("asked", least))
-    if route.kind == "page" and not issubclass(asked, PageAsked):
-        raise UsageError("route-handler", f"{name} is a page", "ask with a PageAsked")
+    if route.kind == "page" and not issubclass(asked, (PageAsked, ListPageAsked)):
+        hint = "ask with a PageAsked or a ListPageAsked"
+        raise UsageError("route-handler", f"{name} is a page", hint)
     found = Operation(
         route=route,
         name=name,
@@ -212,7 +223,7 @@ def _answer_of(hint: object) -> object:
     """Give what an answer holds: of `Answer[Entry]` it is Entry."""
     inner = get_args(hint)[0] if get_origin(hint) is Answer else hint
     is_struct = isinstance(get_origin(inner) or inner, type)
-    return inner if is_struct and inner not in {View, Lines} else None
+    return inner if is_struct and inner not in {View, Lines, Events} else None
 
 
 def members_of(path: str) -> tuple[str, ...]:

@@ -3,26 +3,23 @@
 A protocol makes one in its api.py; `refold.web.app` puts those that are switched on together.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
 import msgspec
 
+from refold.serving.answers import View
+from refold.serving.call import Call
 from refold.serving.codes import Code
 from refold.serving.limits import Limit
+from refold.serving.menu import Nav
 from refold.serving.operation import Operation
 from refold.serving.tools import Tool
 
-__all__ = ["Gauge", "Nav", "Part", "Task"]
-
-
-class Nav(msgspec.Struct, frozen=True):
-    """A link of the menu. `label` is a message of the catalogue."""
-
-    label: str
-    path: str
+__all__ = ["Front", "Gauge", "Guide", "Nav", "Part", "Task"]
 
 
 class Gauge(msgspec.Struct, frozen=True):
@@ -31,6 +28,18 @@ class Gauge(msgspec.Struct, frozen=True):
     name: str
     help: str
     value: float
+
+
+class Guide(msgspec.Struct, frozen=True, rename="camel"):
+    """A document by which programs find their way, for the first page of the server.
+
+    `rel` is its relation to the server (a registered link relation), `says` a message for people.
+    """
+
+    path: str
+    rel: str
+    media_type: str
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,11 @@ class Task:
     run: Callable[[Event], None]
 
 
+Front = Callable[[Call], Awaitable[View]]
+"""Gives what the first page of the server shows of a part. Its template is included there, and
+finds its data under the name `front`."""
+
+
 def _no_gauges() -> Iterable[Gauge]:
     return ()
 
@@ -54,7 +68,9 @@ class Part:
 
     `checks` are asked by /ready, each in a thread: they return when all is well, else they raise an
     error of refold. `gauges` is asked by /metrics. `folder` holds `templates`, `static` and
-    `locale` of the part, where it has pages.
+    `locale` of the part, where it has pages. `lifetimes` are entered before the first answer, and
+    left after the last one. `front` is for the home page, `sitemap` the path of a part's sitemap;
+    the home page names the `guides`.
     """
 
     name: str
@@ -69,3 +85,7 @@ class Part:
     checks: dict[str, Callable[[], None]] = field(default_factory=dict)
     gauges: Callable[[], Iterable[Gauge]] = _no_gauges
     folder: Path | None = None
+    lifetimes: tuple[AbstractAsyncContextManager[None], ...] = ()
+    front: Front | None = None
+    sitemap: str = ""
+    guides: tuple[Guide, ...] = ()

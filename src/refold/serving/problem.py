@@ -9,16 +9,20 @@ is described. Source: architecture.md, Conventions.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Self
 
 import msgspec
 from litestar.exceptions import HTTPException
 
-from refold.kernel.errors import Problem, RefoldError
+from refold.kernel.errors import InputError, Problem, RefoldError
+from refold.serving.answers import json_bytes
 from refold.serving.codes import Code, Codes
 
 __all__ = [
     "MAX_ERRORS",
     "PROBLEM_TYPE",
+    "DetailedError",
     "Fault",
     "ProblemDetails",
     "ProblemItem",
@@ -43,13 +47,18 @@ _OF_STATUS: Mapping[int, str] = {
 
 
 class ProblemItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of several problems; `line` counts from 1 in inputs of lines."""
+    """One of several problems; `line` counts from 1 in inputs of lines, `field` is one of its line.
+
+    `docs` is the address where the code is described, if it is another than that of `type`.
+    """
 
     code: str
     detail: str
     hint: str = ""
     pointer: str = ""
     line: int | None = None
+    field: str = ""
+    docs: str = ""
 
 
 class ProblemDetails(msgspec.Struct, frozen=True):
@@ -71,6 +80,7 @@ class Fault(msgspec.Struct, frozen=True):
     row: Code
     problems: tuple[Problem, ...]
     headers: tuple[tuple[str, str], ...] = ()
+    members: Mapping[str, object] = {}
 
     @property
     def status(self) -> int:
@@ -89,10 +99,37 @@ class Fault(msgspec.Struct, frozen=True):
             hint=first.hint,
             pointer=first.pointer,
             errors=tuple(
-                ProblemItem(one.code, one.message, one.hint, one.pointer, one.line)
+                ProblemItem(
+                    *(one.code, one.message, one.hint, one.pointer, one.line, one.field, one.docs)
+                )
                 for one in self.problems[:MAX_ERRORS]
             ),
         )
+
+    def body(self, base: str) -> bytes:
+        """Give the body as JSON, with the members that are this problem's own."""
+        details = self.details(base)
+        if not self.members:
+            return json_bytes(details)
+        return json_bytes({**msgspec.to_builtins(details), **self.members})
+
+
+class DetailedError(InputError):
+    """An error whose answer has members (RFC 9457 §3.2) or headers of its own.
+
+    Made by `of` or like any other; then `detailed` names them.
+    """
+
+    members: Mapping[str, object] = MappingProxyType({})
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def detailed(
+        self, members: Mapping[str, object], headers: tuple[tuple[str, str], ...] = ()
+    ) -> Self:
+        """Give itself, with what its answer has besides: names of headers in lower case."""
+        self.members = members
+        self.headers = headers
+        return self
 
 
 def fault_of(error: BaseException, codes: Codes, reference: str) -> Fault:
@@ -103,6 +140,8 @@ def fault_of(error: BaseException, codes: Codes, reference: str) -> Fault:
     if isinstance(error, HTTPException) and error.status_code < 500:
         return _fault_of_framework(error, codes)
     row = codes.of(error)
+    if isinstance(error, DetailedError):
+        return Fault(row, error.errors, error.headers, error.members)
     if isinstance(error, RefoldError) and row.told:
         return Fault(row, error.errors, _headers(row))
     hint = f"tell the operator the reference {reference}"

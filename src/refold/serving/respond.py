@@ -8,6 +8,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from refold.serving.answers import (
     NO_STORE,
     Answer,
+    Events,
     Lines,
     Page,
     View,
@@ -17,8 +18,9 @@ from refold.serving.answers import (
     json_bytes,
 )
 from refold.serving.call import Call
+from refold.serving.events import EventStream
 from refold.serving.headers import API_HEADERS, PAGE_HEADERS, Header, headers_of
-from refold.serving.language import language_of
+from refold.serving.here import here_of, wants_json
 from refold.serving.problem import PROBLEM_TYPE, Fault
 from refold.serving.site import Site
 from refold.serving.stream import Stream
@@ -61,12 +63,16 @@ def respond(call: Call, result: object) -> ASGIApp:
     wanted = call.headers.get("if-none-match", "")
     etag = ""
     if answer.version:
-        etag = etag_of_version(answer.version, _language(call))
+        etag = etag_of_version(answer.version, call.variant)
         if is_known(wanted, etag):
             return _not_modified(call, etag, cache)
     value = answer.value() if callable(answer.value) else answer.value
     if isinstance(value, Lines):
         return Stream(value, call.site, cache, headers_of(route.kind))
+    if isinstance(value, Events):
+        return EventStream(value, call.site)
+    if isinstance(value, View) and call.wants_json:
+        value = value.value
     body, media_type = _body_of(call, value, answer.media_type)
     if not etag and answer.status == 200 and cache != NO_STORE:
         etag = etag_of(body)
@@ -88,20 +94,24 @@ def _body_of(call: Call, value: object, media_type: str) -> tuple[bytes, str]:
     if isinstance(value, bytes):
         return value, media_type
     if isinstance(value, View):
-        body = call.site.pages.render(value.template, call.language, value.data)
-        return body, HTML_TYPE
+        return call.site.pages.shown(value, call.here), HTML_TYPE
     return json_bytes(value), media_type
 
 
 def _common(call: Call, etag: str, cache: str) -> list[Header]:
     """Give the headers that an answer has with a body and without."""
-    headers = [(b"cache-control", cache.encode()), *headers_of(call.operation.route.kind)]
+    is_page = call.operation.route.kind == "page" and not call.wants_json
+    headers = [
+        (b"cache-control", cache.encode()),
+        *headers_of("page" if is_page else "api"),
+    ]
     if etag:
         headers.append((b"etag", etag.encode()))
-    if call.operation.route.kind == "page":
+    if is_page:
         headers += [
             (b"vary", b"accept-language, accept"),
             (b"content-language", call.language.encode()),
+            (b"link", call.site.pages.preload),
         ]
     return headers
 
@@ -110,24 +120,22 @@ def _not_modified(call: Call, etag: str, cache: str) -> Sent:
     return Sent(304, _common(call, etag, cache), b"")
 
 
-def _language(call: Call) -> str:
-    return call.language if call.operation.route.kind == "page" else ""
-
-
 def fault_answer(site: Site, fault: Fault, scope: Scope) -> Sent:
     """Give the answer that something is wrong: a page for browsers, else problem details."""
-    details = fault.details(site.origin)
     extra = [(name.encode(), text.encode()) for name, text in fault.headers]
     extra.append((b"cache-control", NO_STORE.encode()))
     headers = {name: value for name, value in scope["headers"] if name.startswith(b"accept")}
     path = scope["path"]
-    if path.startswith(API_PREFIXES) or not _prefers_html(headers.get(b"accept", b"")):
+    is_data = path.startswith(API_PREFIXES) or wants_json(scope["query_string"])
+    if is_data or not _prefers_html(headers.get(b"accept", b"")):
         common = (b"content-type", PROBLEM_TYPE.encode()), *API_HEADERS
-        return Sent(fault.status, [*common, *extra], json_bytes(details))
-    language = language_of("", headers.get(b"accept-language", b"").decode("latin-1"))
-    body = site.pages.render("problem.html", language, {"problem": details})
+        return Sent(fault.status, [*common, *extra], fault.body(site.origin))
+    accepted = headers.get(b"accept-language", b"").decode("latin-1")
+    here = here_of(scope, accepted, site.origin)
+    details = fault.details(site.origin)
+    body = site.pages.render("problem.html", here, {"problem": details})
     common = (b"content-type", HTML_TYPE.encode()), *PAGE_HEADERS
-    extra += [(b"content-language", language.encode()), (b"vary", b"accept-language, accept")]
+    extra += [(b"content-language", here.lang.encode()), (b"vary", b"accept-language, accept")]
     return Sent(fault.status, [*common, *extra], body)
 
 

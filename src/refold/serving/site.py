@@ -12,6 +12,13 @@ from refold.serving.reading import Threads
 __all__ = ["Site"]
 
 
+@dataclass(slots=True)
+class Listeners:
+    """How many listen to live feeds now."""
+
+    count: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One server.
@@ -27,6 +34,7 @@ class Site:
     stop: Event = field(default_factory=Event)
     searches: Threads = field(default_factory=lambda: Threads(READ_THREADS))
     streams: Threads = field(default_factory=lambda: Threads(STREAM_THREADS))
+    listeners: Listeners = field(default_factory=Listeners)
 
     def address(self, path: str) -> str:
         """Give the whole address of a path of ours, which may have a query."""

@@ -16,7 +16,7 @@ from refold.serving.headers import Header
 from refold.serving.limits import STREAM_SECONDS
 from refold.serving.site import Site
 
-__all__ = ["IS_HEAD", "Stream"]
+__all__ = ["IS_HEAD", "Stream", "watch"]
 
 IS_HEAD = "refold.head"
 """In the state of a request: only the head of the answer is asked for."""
@@ -75,7 +75,7 @@ class Stream:
                 self._send_all(chunks, tell, lambda: self._is_over(ended, deadline))
 
         deadline = time.monotonic() + STREAM_SECONDS
-        watcher = asyncio.create_task(_watch(receive, ended))
+        watcher = asyncio.create_task(watch(receive, ended))
         try:
             await self._site.streams.run(pump)
         finally:
@@ -105,8 +105,8 @@ class Stream:
         return ended.is_set() or self._site.stop.is_set() or time.monotonic() > deadline
 
 
-async def _watch(receive: Receive, ended: Event) -> None:
-    """Wait until the client leaves."""
+async def watch(receive: Receive, ended: Event | asyncio.Event) -> None:
+    """Wait until the client leaves, and say so by setting `ended`."""
     while (await receive())["type"] != "http.disconnect":
         pass
     ended.set()

@@ -6,6 +6,7 @@ in `refold.serving.mcpserver`, which needs the extra `mcp`; nothing here does.
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -14,7 +15,10 @@ import msgspec
 
 from refold.kernel.errors import InputError, UsageError, one_line
 
-__all__ = ["Tool", "ToolBox", "fence"]
+__all__ = ["ASKER", "Tool", "ToolBox", "fence"]
+
+ASKER: ContextVar[str] = ContextVar("asker", default="")
+"""The network address of the agent whose tool runs, for limits; empty on standard input."""
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,48}")
 # What may not stand in a label: a line end of any kind would begin a line of its own.

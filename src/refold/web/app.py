@@ -1,9 +1,9 @@
 """Puts the parts that are switched on together, and gives the application to serve."""
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Protocol, cast
 
 from refold.db import Database
 from refold.db.migrate import is_latest
@@ -19,10 +19,22 @@ from refold.web.home import home_part
 
 __all__ = ["AVAILABLE", "MakePart", "chosen_parts", "web_application"]
 
-MakePart = Callable[[Database, Settings], Part]
-"""What a protocol's api.py has under the name `make_part`: a part that reads this database."""
 
-AVAILABLE: Mapping[str, str] = {"agentpedia": "refold.agentpedia.api"}
+class MakePart(Protocol):
+    """What a protocol's package has under the name `make_part`."""
+
+    def __call__(self, database: Database, settings: Settings, writing: Database | None, /) -> Part:
+        """Give a part that reads `database`, and writes to `writing` if it writes at all.
+
+        Without one it only answers: what has to be written is refused.
+        """
+
+
+AVAILABLE: Mapping[str, str] = {
+    "agentpedia": "refold.agentpedia.pages",
+    "coverage": "refold.coverage.api",
+    "trials": "refold.trials.api",
+}
 """The parts that can be switched on, each with the module that has its `make_part`."""
 
 
@@ -66,15 +78,16 @@ def web_application(
     log: Log,
     available: Mapping[str, str] = AVAILABLE,
     tasks: Mapping[str, Sequence[Task]] | None = None,
+    writing: Database | None = None,
 ) -> Application:
-    """Give the whole application. `database` is only read.
+    """Give the whole application. `database` is only read, `writing` is the same one to be written.
 
     `tasks` are further ones by part. Raises UsageError `server-parts` for those of a part that does
     not run, and what `application` raises.
     """
     makers = chosen_parts(settings, available)
     parts: Sequence[Part] = _with_tasks(
-        [make(database, settings) for make in makers.values()], tasks or {}
+        [make(database, settings, writing) for make in makers.values()], tasks or {}
     )
 
     def reachable() -> None:

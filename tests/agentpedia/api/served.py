@@ -1,7 +1,7 @@
 """The encyclopedia over HTTP for tests: the demo wiki stored, folded and served."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -24,7 +24,9 @@ from refold.metaid.pin import Pin
 from refold.metaid.store import ContentFact, open_store
 from refold.serving.application import application
 from refold.serving.logs import make_log
+from refold.serving.part import Part
 from refold.serving.server import listen, serving, url_of
+from refold.web.home import home_part
 from serving.served import problem_in
 
 ORIGIN = "http://wiki.test"
@@ -158,13 +160,21 @@ class Served:
 
 
 @contextmanager
-def served(database: Database, *, origin: str | None = ORIGIN) -> Iterator[Served]:
+def served(
+    database: Database,
+    *,
+    origin: str | None = ORIGIN,
+    make: Callable[[Database], Part] = agentpedia_part,
+    has_home: bool = False,
+) -> Iterator[Served]:
     """Serve the encyclopedia from a database while open; the origin is by default made up."""
     out = io.BytesIO()
     log = make_log(out)
     listener = listen("127.0.0.1", 0)
     public = url_of(listener) if origin is None else origin
-    app = application([agentpedia_part(database)], log=log, origin=public)
+    part = make(database)
+    parts = [home_part([part]), part] if has_home else [part]
+    app = application(parts, log=log, origin=public)
     with (
         serving(app, listener, log) as url,
         httpx2.Client(base_url=url, trust_env=False, timeout=20) as http,

@@ -40,9 +40,9 @@ def agentpedia_part(database: Database, *tasks: Task) -> Part:
     )
 
 
-def make_part(database: Database, settings: Settings) -> Part:
+def make_part(database: Database, settings: Settings, writing: Database | None = None) -> Part:
     """Give the part as `refold.web.app` asks for it."""
-    del settings
+    del settings, writing
     return agentpedia_part(database)
 
 

@@ -22,6 +22,7 @@ CODES: tuple[Code, ...] = (
     Code("rev-unknown", 404, "No such rev", "No rev of this id was applied."),
     Code("editor-unknown", 404, "No such editor", "Nobody of this id has been named."),
     Code("proposal-unknown", 404, "No such proposal", "There is no proposal of this id."),
+    Code("challenge-unknown", 404, "No such challenge", "There is no challenge of this id."),
     Code("constitution-unknown", 404, "No constitution", "No constitution took effect yet."),
     Code("pin-unknown", 404, "No such pin", "This node holds no pin of this id."),
     Code("digest-unknown", 404, "Digest not kept", "Digests are kept for the last 1,000 heights,"

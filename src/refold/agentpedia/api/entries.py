@@ -49,11 +49,6 @@ __all__ = ["EntriesApi"]
 TEXT_TYPE = "text/plain; charset=utf-8"
 _UNKNOWN = ("entry-unknown",)
 _NO_VERSION = ("version-unknown",)
-_NEXT: dict[lists.EntrySort, type[tuple[int | str, ...]]] = {
-    "updated": tuple[int, str],
-    "featured": tuple[int, int, str],
-    "title": tuple[str, str],
-}
 _EXAMPLE = {"key": "en:tides"}
 
 
@@ -66,7 +61,7 @@ class EntriesApi:
     @get("/v1/agentpedia/entries", summary="List entries", example={"limit": 3, "sort": "title"})
     def entries(self, asked: EntriesAsked, call: Call) -> Answer[Page[EntryItem]]:
         """Give the entries: those changed last first, featured ones first, or by title."""
-        after = call.place(asked, _NEXT[asked.sort])
+        after = call.place(asked, lists.PLACES[asked.sort])
         return self._asking.of_view(call, partial(self._entries, asked, call, after))
 
     def _entries(

@@ -7,6 +7,7 @@
     look        one look at one state of the database, and what the operator hides in it
     questions   statements made once, for what is asked at every request
     entry, lists, history, graph, people, rulings, records, searching, judging, export
+    drawnhistory, docket, challenges, casting, cases, editorpage, reputation: for pages
     model       what they give, as Structs: the API sends them as they are, pages show them
 
 Nothing here knows HTTP, and nothing writes. Import from the modules.

@@ -44,6 +44,7 @@ __all__ = [
     "difference_of",
     "graph_of",
     "history_of",
+    "reverts_of",
     "stored_entry",
 ]
 
@@ -113,13 +114,13 @@ def _text(payload: dict[str, Any], member: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def graph_of(look: Look, key: str, before: int | None) -> Graph:
+def graph_of(look: Look, key: str, before: int | None, limit: int = MAX_NODES) -> Graph:
     """Give the newest versions of an entry, or those before a place, and what leads where.
 
     Raises InputError `entry-unknown`.
     """
     record, value = stored_entry(look, key)
-    page = look.reading.history(record, MAX_NODES, None if before is None else (before,))
+    page = look.reading.history(record, limit, None if before is None else (before,))
     steps = list(reversed(page.items))
     names = {step.name for step in steps}
     disputed = set(value.disputed)
@@ -129,7 +130,7 @@ def graph_of(look: Look, key: str, before: int | None) -> Graph:
         for step in steps
         if step.version is not None and step.version.parent_rev is not None
     ]
-    edges += _reverts(look, steps)
+    edges += reverts_of(look, steps)
     edges += [
         Edge(name, contest.declared, "contest")
         for contest in value.contests
@@ -159,7 +160,7 @@ def _node(step: StoredStep, value: EntryValue, disputed: set[str]) -> Node:
     )  # fmt: skip
 
 
-def _reverts(look: Look, steps: Sequence[StoredStep]) -> list[Edge]:
+def reverts_of(look: Look, steps: Sequence[StoredStep]) -> list[Edge]:
     """Give what reverts and rulings went back to, by the names of versions."""
     targets: dict[str, str] = {}
     payloads = _payloads(look, [step for step in steps if step.name.endswith("::eq")])

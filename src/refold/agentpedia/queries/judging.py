@@ -13,6 +13,7 @@ from refold.agentpedia.event import REV
 from refold.agentpedia.measure import Change, measure
 from refold.agentpedia.payload import decode_payload
 from refold.agentpedia.queries.history import stored_entry
+from refold.agentpedia.queries.lists import entries_page
 from refold.agentpedia.queries.look import Look
 from refold.agentpedia.queries.model_governance import PackShown, Signalled
 from refold.agentpedia.queries.rulings import constitutions_of
@@ -23,7 +24,11 @@ from refold.agentpedia.store import Cursor, Page, StoredStep, StoredVersion, tab
 from refold.agentpedia.store.rows import STEP, decode, lookup, step_at
 from refold.kernel.errors import InputError
 
-__all__ = ["pack_of", "signal_of", "signals_of"]
+__all__ = ["NEWEST", "newest_signals", "pack_of", "signal_of", "signals_of"]
+
+NEWEST = 20
+"""Entries, those changed last, whose newest rev is judged for an overview: each costs a millisecond
+or two."""
 
 _H = tables.history.c
 
@@ -81,6 +86,13 @@ def signals_of(look: Look, key: str, limit: int, after: Cursor | None) -> Page[S
         cursor = page.cursor
         if cursor is None or len(found) == limit:
             return Page(found, cursor)
+
+
+def newest_signals(look: Look) -> list[Signalled]:
+    """Give the signals of the newest revs of the entries that changed last. For a thread."""
+    rows = entries_page(look, "updated", NEWEST, None, None)
+    found = [signals_of(look, str(row[0]), 1, None).items for row in rows]
+    return [signal for signals in found for signal in signals]
 
 
 def _signal(look: Look, record: int, step: StoredStep) -> Signalled:

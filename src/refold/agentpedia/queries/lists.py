@@ -16,7 +16,16 @@ from refold.agentpedia.queries.texts import hidden_of, versions_named
 from refold.agentpedia.store import tables
 from refold.agentpedia.store.rows import lookup
 
-__all__ = ["SORTS", "EntrySort", "Row", "count_entries", "entries_page", "items_of", "place_of"]
+__all__ = [
+    "PLACES",
+    "SORTS",
+    "EntrySort",
+    "Row",
+    "count_entries",
+    "entries_page",
+    "items_of",
+    "place_of",
+]
 
 EntrySort = Literal["updated", "featured", "title"]
 SORTS: tuple[EntrySort, ...] = get_args(EntrySort)
@@ -29,6 +38,12 @@ _ORDERS = {
     "title": (_C.title, _C.key),
 }
 _STANDING = len(STANDING)
+PLACES: dict[EntrySort, type[tuple[int | str, ...]]] = {
+    "updated": tuple[int, str],
+    "featured": tuple[int, int, str],
+    "title": tuple[str, str],
+}
+"""What a place in a list is made of."""
 _KEYSETS = {"updated": (7, 8), "featured": (9, 7, 8), "title": (2, 8)}
 """Where in a row, behind how the view stands, its sort values are."""
 

@@ -23,6 +23,7 @@ __all__ = [
     "constitutions_of",
     "param_proposal_of",
     "param_proposals_of",
+    "proposal_item",
     "proposal_of",
     "proposals_of",
     "reviews_of",
@@ -38,12 +39,12 @@ def proposals_of(
 ) -> Page[ProposalItem]:
     """Give a page of the proposals for rulings, the last opened first."""
     page = look.reading.proposals(limit, after, state=state, entry_key=entry)
-    return Page([_proposal(look, stored) for stored in page.items], page.cursor)
+    return Page([proposal_item(look, value) for value in _values(page)], page.cursor)
 
 
 def proposal_of(look: Look, pin: str) -> ProposalItem:
     """Give a proposal for a ruling. Raises InputError `proposal-unknown`."""
-    return _proposal(look, _named(look, "proposal", pin))
+    return proposal_item(look, _named(look, "proposal", pin).value)
 
 
 def param_proposals_of(
@@ -51,12 +52,12 @@ def param_proposals_of(
 ) -> Page[ParamProposalItem]:
     """Give a page of the proposals to change parameters, the last opened first."""
     page = look.reading.param_proposals(limit, after, state=state)
-    return Page([_param_proposal(look, stored) for stored in page.items], page.cursor)
+    return Page([_param_proposal(look, value) for value in _values(page)], page.cursor)
 
 
 def param_proposal_of(look: Look, pin: str) -> ParamProposalItem:
     """Give a proposal to change parameters. Raises InputError `proposal-unknown`."""
-    return _param_proposal(look, _named(look, "param-proposal", pin))
+    return _param_proposal(look, _named(look, "param-proposal", pin).value)
 
 
 def votes_of(look: Look, section: str, pin: str) -> list[Vote]:
@@ -83,8 +84,8 @@ def _named(look: Look, section: str, pin: str) -> StoredValue:
     return stored
 
 
-def _proposal(look: Look, stored: StoredValue) -> ProposalItem:
-    value: Json = stored.value
+def proposal_item(look: Look, value: Json) -> ProposalItem:
+    """Give a proposal for a ruling, of its value in the view."""
     return ProposalItem(
         id=value["pin"],
         sender=value["sender"],
@@ -104,8 +105,7 @@ def _proposal(look: Look, stored: StoredValue) -> ProposalItem:
     )
 
 
-def _param_proposal(look: Look, stored: StoredValue) -> ParamProposalItem:
-    value: Json = stored.value
+def _param_proposal(look: Look, value: Json) -> ParamProposalItem:
     return ParamProposalItem(
         id=value["pin"],
         sender=value["sender"],
