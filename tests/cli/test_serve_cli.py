@@ -1,46 +1,20 @@
 """`refold serve --sync`: one process that follows a chain and answers, and ends in order."""
 
 import json
-import re
-import signal
-import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import httpx2
 
-from cli.terminal import COMMAND, MINUTE, environment, refold
+from cli.serving import running, stopped
+from cli.terminal import MINUTE, refold
 from contract.chainwiki import Bots
 from metaid.worlds import World, world
 from refold.kernel.errors import Exit
 
 NOWHERE = "http://127.0.0.1:9"
-
-
-@contextmanager
-def running(*options: str) -> Iterator[tuple[httpx2.Client, subprocess.Popen[str]]]:
-    """Run a server; give a client for it, and the process."""
-    with subprocess.Popen(
-        [COMMAND, "serve", "--port", "0", *options],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            said = process.stdout.readline()
-            match = re.fullmatch(r"serving (http://\S+)\n", said)
-            assert match is not None, process.stderr and process.stderr.read()
-            with httpx2.Client(base_url=match[1], trust_env=False, timeout=20) as http:
-                yield http, process
-        finally:
-            if process.poll() is None:
-                process.kill()
 
 
 def until_height(http: httpx2.Client, height: int) -> dict[str, Any]:
@@ -52,14 +26,6 @@ def until_height(http: httpx2.Client, height: int) -> dict[str, Any]:
             return status
         assert time.monotonic() < deadline, status
         time.sleep(0.1)
-
-
-def stopped(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
-    """Stop a server in order; give its log."""
-    process.send_signal(signal.SIGTERM)
-    _, log = process.communicate(timeout=MINUTE)
-    assert process.returncode == 0, log
-    return [json.loads(line) for line in log.splitlines()]
 
 
 def wiki_on(here: World) -> Bots:

@@ -60,7 +60,9 @@ def _row(connection: Connection, table: Table, number: int, random: Random) -> d
 
 def _cell(connection: Connection, column: Column[Any], number: int, random: Random) -> object:
     for key in column.foreign_keys:
-        return random.choice(connection.scalars(select(key.column)).all())
+        there = connection.scalars(select(key.column).order_by(key.column)).all()
+        is_whole_key = [*column.table.primary_key] == [column]
+        return there[number] if is_whole_key else random.choice(there)
     if column.nullable and random.random() < 0.3:
         return None
     # A number in keys and in what has to be different, so that no two rows are in each other's way.

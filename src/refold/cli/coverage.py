@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from refold.cli.coverage_build import build, init
+from refold.cli.coverage_chain import draft, import_, publish
+from refold.cli.coverage_demo import demo
+from refold.cli.coverage_export import export
 from refold.cli.coverage_facts import canon, explain, hash_, schema
+from refold.cli.coverage_hiding import hidden, hide, unhide
 from refold.cli.coverage_report import (
     FORMATS,
     note,
@@ -19,6 +23,7 @@ from refold.cli.coverage_report import (
     validation_json,
     whoever_reads,
 )
+from refold.cli.coverage_self import self_
 from refold.cli.coverage_walks import (
     WalkOptions,
     budgets_of,
@@ -78,7 +83,11 @@ def group() -> None:
     """
 
 
-for _command in (build, init, canon, explain, hash_, schema):
+for _command in (
+    *(build, init, canon, explain, hash_, schema),
+    *(draft, publish, import_, export, self_, demo),
+    *(hide, unhide, hidden),
+):
     group.add_command(_command)
 
 

@@ -158,7 +158,7 @@ def _plan_of_flags(flags: dict[str, Any]) -> dict[str, Any]:
         raise UsageError("two-sources", "--url and --endpoint together", "write a plan for several")
     if not flags["conditions"]:
         raise UsageError("no-criterion", "nothing to look for", "give --match FIELD OP VALUE")
-    leaves = [_leaf(*condition) for condition in flags["conditions"]]
+    leaves = [leaf_of(*condition) for condition in flags["conditions"]]
     criterion: dict[str, Any] = {"match": leaves[0] if len(leaves) == 1 else {"all": leaves}}
     if flags["case_fold"]:
         criterion["caseFold"] = True
@@ -177,7 +177,7 @@ def _plan_of_flags(flags: dict[str, Any]) -> dict[str, Any]:
     return {**plan, "criterion": criterion, "units": [unit]}
 
 
-def _leaf(field: str, op: str, value: str) -> dict[str, Any]:
+def leaf_of(field: str, op: str, value: str) -> dict[str, Any]:
     """Give a condition; the value of exists is a boolean, of the others a text.
 
     A source may have `7` or `"7"`, and whoever types 7 does not know which: eq asks for both, as
@@ -199,7 +199,7 @@ def _asked_criterion() -> dict[str, Any]:
         field = click.prompt("Which field of an item decides (a dot path)")
         op = click.prompt("How is it compared", type=click.Choice(OPERATORS), default="eq")
         wanted = "true or false" if op == "exists" else "With which text"
-        leaves.append(_leaf(field, op, click.prompt(wanted)))
+        leaves.append(leaf_of(field, op, click.prompt(wanted)))
         if not click.confirm("Another condition that must hold too?", default=False):
             break
     criterion: dict[str, Any] = {"match": leaves[0] if len(leaves) == 1 else {"all": leaves}}

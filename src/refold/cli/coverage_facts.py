@@ -12,9 +12,9 @@ from refold.cli.output import format_option, print_json, print_line, print_probl
 from refold.kernel.errors import Exit, InputError, Problem, UsageError
 
 if TYPE_CHECKING:
-    from refold.coverage import Code, Reason
+    from collections.abc import Sequence
 
-_STATEMENT = "https://in-toto.io/Statement/v1"
+    from refold.coverage import Code, Reason
 
 
 @click.command()
@@ -51,7 +51,11 @@ def hash_(file: str, *, statement: bool, form: str) -> int:
         return Exit.NO
     hashes = _hashes(value)
     if statement:
-        print_json(_statement(file, value, hashes))
+        told, problems = _statement(file, value)
+        if problems:
+            print_problems(problems, as_json=form == "json")
+            return Exit.NO
+        print_json(told)
     elif form == "json":
         print_json(hashes)
     else:
@@ -93,7 +97,7 @@ def schema(name: str) -> None:
     sys.stdout.buffer.write(schema_text("report" if name == "report" else "record").encode())
 
 
-def _value(file: str) -> tuple[Any, list[Problem]]:
+def _value(file: str) -> tuple[Any, Sequence[Problem]]:
     """Read a file strictly; give its JSON value, or what is wrong with it."""
     from refold.coverage.record import MAX_RECORD_BYTES
     from refold.coverage.strictjson import StrictJsonError, read_record
@@ -132,18 +136,26 @@ def _hashes(value: Any) -> dict[str, str]:  # noqa: ANN401 - any JSON value
     return hashes
 
 
-def _statement(file: str, value: Any, hashes: dict[str, str]) -> dict[str, Any]:  # noqa: ANN401
-    """Give an in-toto statement whose subject is the receipt, by its receiptHash (spec §6)."""
-    digest = hashes.get("receiptHash")
-    if digest is None:
-        raise UsageError("no-receipt", f"{file} is no receipt", "give a coverage receipt")
+def _statement(file: str, value: Any) -> tuple[dict[str, Any], Sequence[Problem]]:  # noqa: ANN401
+    """Give a statement about the receipt, or the errors of the record.
+
+    It is checked at its own asOf: there is no clock here, and whether asOf has come is no matter.
+    """
+    from refold.coverage import validate_value
+    from refold.coverage.statement import statement
+    from refold.kernel.utc import parse_utc
+
+    corpus = value.get("corpus") if type(value) is dict else None
+    as_of = corpus.get("asOf") if type(corpus) is dict else None
+    try:
+        parse_utc(as_of if type(as_of) is str else "")
+    except InputError:
+        as_of = "1970-01-01T00:00:00Z"  # refused for what it is
+    validation = validate_value(value, str(as_of))
+    if not validation.is_valid:
+        return {}, validation.errors
     name = "receipt" if file == "-" else file.encode(errors="backslashreplace").decode()
-    return {
-        "_type": _STATEMENT,
-        "subject": [{"name": name, "digest": {"sha256": digest}}],
-        "predicateType": "urn:refold:coverage-receipt:1.2.1",
-        "predicate": {"claim": value.get("claim"), "question": value.get("question")},
-    }
+    return statement(validation, name), ()
 
 
 def _kind(told: Code | Reason) -> str:

@@ -73,6 +73,11 @@ now_option = click.option(
     "--now", "moment", metavar="TIME", help="The moment to judge at (2031-05-09T07:30:00Z)."
 )
 
+# Not that of `refold.cli.options`, which imports what most commands here do without.
+store_option = click.option(
+    "--database", metavar="URL", help="Where receipts are kept; default: the setting."
+)
+
 
 def walk_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of walks; it takes them as `walking`, a `WalkOptions`."""
@@ -205,22 +210,27 @@ def transport_of(walking: WalkOptions) -> Iterator[Transport]:
 
 
 @contextmanager
-def walk_progress() -> Iterator[Progress]:
-    """Give what tells on a terminal how far a walk is; elsewhere it tells nothing."""
+def status_line() -> Iterator[Callable[[str], object]]:
+    """Give what shows a text on a terminal, in place of the one before; elsewhere nothing is."""
     if not sys.stderr.isatty():
-        yield lambda _unit, _spent: None
+        yield lambda _text: None
         return
     from rich.console import Console
     from rich.text import Text
 
+    with Console(stderr=True).status("asking …") as status:
+        yield lambda text: status.update(Text(text))
+
+
+@contextmanager
+def walk_progress() -> Iterator[Progress]:
+    """Give what tells on a terminal how far a walk is; elsewhere it tells nothing."""
     from refold.kernel.errors import one_line
 
-    with Console(stderr=True).status("asking …") as status:
-        yield lambda unit, spent: status.update(
-            Text(
-                f"{one_line(unit)}: {spent.pages:,} pages, {spent.rows:,} rows, {spent.requests:,} "
-                f"requests, {spent.received / 1e6:,.1f} MB, {spent.seconds:,.0f} s"
-            )
+    with status_line() as say:
+        yield lambda unit, spent: say(
+            f"{one_line(unit)}: {spent.pages:,} pages, {spent.rows:,} rows, {spent.requests:,} "
+            f"requests, {spent.received / 1e6:,.1f} MB, {spent.seconds:,.0f} s"
         )
 
 

@@ -13,28 +13,38 @@ from typing import TYPE_CHECKING
 
 import click
 
+from refold.cli.coverage_demo import demo_served, load_demo
+from refold.cli.coverage_walks import clock
 from refold.cli.options import profile_of
 from refold.cli.output import print_line
 from refold.cli.settings import current_settings
 from refold.cli.sync import stopping
 from refold.cli.syncing import Said, print_turn
+from refold.cli.trials_demo import TO_TRY as TRIALS_TO_TRY
+from refold.cli.trials_demo import play_demo_trials
 from refold.kernel.errors import Exit, RefoldError, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from refold.agentpedia.indexer import Follower, Turn
+    from refold.db import Database
     from refold.metaid.devnet.net import Devnet
     from refold.metaid.sync import Happening, Sync
 
 FOLDER = "var/demo"
 CHAIN_PORT = 8480
 TO_TRY = (
+    "/agentpedia",
+    "/agentpedia/entries/en:harbour",
     "/v1/agentpedia/status",
     "/v1/agentpedia/entries?limit=3",
     "/v1/agentpedia/entries/en:harbour",
     "/v1/agentpedia/search?q=harbour",
     "/api/agentpedia/entry_list?lang=en",
+    "/v1/coverage/receipts?limit=3",
+    "/v1/coverage/receipts?judgement=REFUTED",
+    *TRIALS_TO_TRY,
     "/openapi.json",
 )
 """Addresses that show what there is."""
@@ -58,8 +68,9 @@ WAIT_SECONDS = 10
 def demo(folder: Path, port: int, chain_port: int, once: bool) -> int:
     """Play the demo wiki onto a local chain, follow it into a database, and serve what it folds to.
 
-    Sixty days of bots who write, quarrel and rule, as signed transactions. A line tells after each
-    round of the sync at what height the view stands, how far behind the chain, and its digest.
+    Sixty days of bots who write, quarrel and rule, and forty of agents who try services. A line
+    tells after each round of the sync at what height the view stands, how far behind the chain,
+    and its digest.
     """
     from refold.agentpedia.demo.onchain import BASE_HEIGHT
     from refold.agentpedia.indexer import Wiring, wired
@@ -69,13 +80,12 @@ def demo(folder: Path, port: int, chain_port: int, once: bool) -> int:
     from refold.metaid.devnet.net import Devnet
 
     folder.mkdir(parents=True, exist_ok=True)
-    database = f"sqlite:///{folder / 'refold.db'}"
     with ExitStack() as stack:
         stop = stack.enter_context(stopping())
         net = stack.enter_context(Devnet(str(folder / "chain.sqlite"), base_height=BASE_HEIGHT))
         net.quirks("man-p2p")
         chain = stack.enter_context(net.serve(port=chain_port))
-        opened = stack.enter_context(Database.open(database, durability="normal"))
+        opened = stack.enter_context(Database.open(_url(folder), durability="normal"))
         wiring = Wiring(
             indexers=(chain,),
             files=(chain,),
@@ -83,7 +93,9 @@ def demo(folder: Path, port: int, chain_port: int, once: bool) -> int:
             rules=profile_of(None),
         )
         sync, follower = stack.enter_context(wired(opened, wiring))
-        server = stack.enter_context(_serving(database, port))
+        sources = stack.enter_context(demo_served())
+        is_meant = load_demo(opened, sources, clock(""))
+        server = stack.enter_context(_serving(opened, folder, port, sources))
         print_line(f"chain and indexer at {chain}, what it folds to at {server}")
         sys.stdout.flush()
         player = _Player(net)
@@ -94,7 +106,7 @@ def demo(folder: Path, port: int, chain_port: int, once: bool) -> int:
         if player.error is not None:
             raise player.error
         following.reach(net.height, stop)
-        works = stop.is_set() or (_is_true(net, following) and _answers(server))
+        works = stop.is_set() or (is_meant and _is_true(net, following) and _answers(server))
         if not once and not stop.is_set():
             print_line("a block every so often from here on; Ctrl-C ends it")
             sys.stdout.flush()
@@ -187,21 +199,31 @@ def _is_true(net: Devnet, following: _Following) -> bool:
 
 
 @contextmanager
-def _serving(database: str, port: int) -> Iterator[str]:
-    """Serve all parts over the database, in a thread."""
+def _serving(writing: Database, folder: Path, port: int, sources: str) -> Iterator[str]:
+    """Serve all parts over the database, in a thread; receipts are walked at `sources`."""
+    from refold.coverage.demo import ORIGIN
     from refold.db import Database
     from refold.serving.logs import make_log
     from refold.serving.server import listen, serving, url_of
     from refold.web.app import web_application
 
-    settings = current_settings(database=database, log_requests=False)
     log = make_log(form="text")
     listener = listen("127.0.0.1", port)
     origin = url_of(listener)
-    with Database.open(database, readonly=True) as opened:
-        app = web_application(opened, settings, origin=origin, log=log)
+    settings = current_settings(
+        database=_url(folder),
+        log_requests=False,
+        coverage_origins=[f"{ORIGIN}={sources}"],
+        **play_demo_trials(writing, origin, folder, int(time.time())),
+    )
+    with Database.open(_url(folder), readonly=True) as opened:
+        app = web_application(opened, settings, origin=origin, log=log, writing=writing)
         with serving(app, listener, log):
             yield origin
+
+
+def _url(folder: Path) -> str:
+    return f"sqlite:///{folder / 'refold.db'}"
 
 
 def _answers(server: str) -> bool:

@@ -52,12 +52,16 @@ def unhide(kind: Kind, name: str, database: str | None, form: str) -> int:
 
     with open_database(database, durability="full") as opened, opened.write() as connection:
         was_hidden = SqlHidden(connection).unhide(kind, name)
+    return told_unhidden(f"{kind} {name}", {"kind": kind, "name": name}, form, was=was_hidden)
+
+
+def told_unhidden(shown: str, members: dict[str, str], form: str, *, was: bool) -> int:
+    """Print that something is shown again, `was` hidden or not; give the exit code."""
     if form == "json":
-        print_json({"kind": kind, "name": name, "wasHidden": was_hidden})
+        print_json({**members, "wasHidden": was})
     else:
-        said = "is shown again" if was_hidden else "was not hidden"
-        print_line(f"{kind} {one_line(name)} {said}")
-    return Exit.DONE if was_hidden else Exit.NO
+        print_line(f"{one_line(shown)} {'is shown again' if was else 'was not hidden'}")
+    return Exit.DONE if was else Exit.NO
 
 
 @click.command()

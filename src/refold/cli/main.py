@@ -29,6 +29,7 @@ _COMMANDS = {
     "restore": ("refold.cli.backup", "Fill an empty database from a backup."),
     "serve": ("refold.cli.serve", "Serve the parts over HTTP."),
     "settings": ("refold.cli.settings", "Print every setting with its source."),
+    "trials": ("refold.cli.trials", "Run a node of cold trials, and post to one."),
 }
 """Commands, with the module that is imported only when its command is used.
 

@@ -79,6 +79,9 @@ def error_body(problems: Sequence[Problem]) -> dict[str, object]:
 def _plain(problem: Problem) -> dict[str, object]:
     """Give a problem as JSON members; what a terminal typed that is no Unicode is escaped."""
     members = msgspec.structs.asdict(problem)
+    for name in ("field", "docs"):  # those of posts only
+        if not members[name]:
+            del members[name]
     return {
         name: value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
         for name, value in members.items()

@@ -8,9 +8,14 @@ _TABLES = (
     "refold.agentpedia.store.shown",
     "refold.agentpedia.store.hidden",
     "refold.agentpedia.store.searchtables",
+    "refold.coverage.store.tables",
+    "refold.trials.store.tables",
+    "refold.trials.store.keytables",
+    "refold.trials.store.indextables",
+    "refold.trials.store.foreigntables",
 )
 """Modules that add tables. A test finds one that is missing, and a backup refuses to be made."""
-HOLDS = ("indexer",)
+HOLDS = ("indexer", "coverage")
 """Names held by processes that keep in memory what the tables say (`refold.db.Database.hold`)."""
 
 

@@ -59,7 +59,8 @@ def serve(
 ) -> None:
     """Serve the parts over HTTP until SIGTERM or Ctrl-C; a second one ends it at once.
 
-    Answers only read the database; it is made if it is not there. Logs go to standard error.
+    Answers that only read use connections that cannot write; the database is made if it is not
+    there. Logs go to standard error.
     """
     from refold.serving.logs import make_log
     from refold.serving.server import listen, url_of
@@ -67,22 +68,27 @@ def serve(
     from refold.serving.settings import HOST, LOG_FORMAT, ORIGIN, PORT, checked_origin
     from refold.web.app import web_application
 
-    settings = current_settings(
-        listen_host=host,
-        listen_port=port,
-        public_origin=origin,
-        parts=_names(parts),
-        database=database,
-        agentpedia_genesis=genesis,
-    )
+    flags = {
+        "listen_host": host,
+        "listen_port": port,
+        "public_origin": origin,
+        "parts": _names(parts),
+        "database": database,
+        "agentpedia_genesis": genesis,
+    }
+    settings = current_settings(**flags)
     log = make_log(form=settings[LOG_FORMAT])
     with ExitStack() as stack:
         tasks = _following(stack, settings, indexers, networks, log) if indexers else {}
+        writing = stack.enter_context(_writing(settings))
         opened = stack.enter_context(_reading(settings))
         listener = stack.enter_context(listen(settings[HOST], settings[PORT]))
         url = url_of(listener)
         public = checked_origin(settings[ORIGIN], settings[HOST], url)
-        app = web_application(opened, settings, origin=public, log=log, tasks=tasks)
+        settings = current_settings(**flags | {"public_origin": public})  # parts sign it
+        app = web_application(
+            opened, settings, origin=public, log=log, tasks=tasks, writing=writing
+        )
         print_line(f"serving {public}" + (f" at {url}" if url != public else ""))
         sys.stdout.flush()
         log.info("started", url=url, origin=public, tools=len(app.tools))
@@ -133,6 +139,13 @@ def _following(
     )
     chain, follower = stack.enter_context(wired(opened, wiring))
     return {"agentpedia": [follow_task(chain, follower, log)]}
+
+
+def _writing(settings: Settings) -> Database:
+    """Open the database for what clients give, which nobody else has; it is made if need be."""
+    from refold.db import Database
+
+    return Database.open(settings[DATABASE], password=settings[DATABASE_PASSWORD])
 
 
 def _names(parts: str | None) -> list[str] | None:

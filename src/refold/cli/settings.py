@@ -8,9 +8,11 @@ import msgspec
 
 from refold.agentpedia.settings import SETTINGS as AGENTPEDIA
 from refold.cli.output import format_option, print_json, print_line
+from refold.coverage.settings import SETTINGS as COVERAGE
 from refold.kernel.errors import UsageError, one_line
 from refold.kernel.settings import DEFAULT_FILE, Described, Setting, Settings, Value, load
 from refold.serving.settings import SETTINGS as SERVING
+from refold.trials.settings import SETTINGS as TRIALS
 
 DATABASE = Setting(
     "database",
@@ -28,6 +30,8 @@ SETTINGS: tuple[Setting[Value], ...] = (
     DATABASE_PASSWORD,
     *SERVING,
     *AGENTPEDIA,
+    *COVERAGE,
+    *TRIALS,
 )
 """The rows of the program: its own, then those of the parts."""
 

@@ -34,6 +34,7 @@ __all__ = [
     "Report",
     "SourceReport",
     "UnitReport",
+    "findings_of",
     "report_of",
     "report_unreplayed",
 ]
@@ -183,8 +184,8 @@ def _report(validation: Validation, now: str, judgement: Judgement) -> Report:
         added=(),
         removed=(),
         mode=_mode(receipt),
-        errors=_findings(validation.errors),
-        warnings=_findings(validation.warnings),
+        errors=findings_of(validation.errors),
+        warnings=findings_of(validation.warnings),
         basis="NONE",
         origins={},
     )
@@ -222,5 +223,6 @@ def _mode(receipt: Receipt | None) -> Mode | Literal[""]:
     return mode_of(map(observation_of, receipt.consensus.source_set))
 
 
-def _findings(problems: Sequence[Problem]) -> tuple[Finding, ...]:
+def findings_of(problems: Sequence[Problem]) -> tuple[Finding, ...]:
+    """Give errors or warnings of the validator as a report lists them."""
     return tuple(Finding(each.code, each.pointer, each.message, each.hint) for each in problems)

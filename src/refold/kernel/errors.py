@@ -52,6 +52,7 @@ class Problem(msgspec.Struct, frozen=True):
     """One thing that is wrong; `str()` gives it as one line.
 
     `pointer` is a JSON pointer ("" for the whole input), `line` counts from 1 in inputs of lines.
+    `field` names a field of such a line, `docs` the address where the code is described.
     """
 
     code: str
@@ -59,6 +60,8 @@ class Problem(msgspec.Struct, frozen=True):
     hint: str = ""
     pointer: str = ""
     line: int | None = None
+    field: str = ""
+    docs: str = ""
 
     def __str__(self) -> str:
         where = f" at {one_line(self.pointer)}" if self.pointer else ""

@@ -10,17 +10,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from threading import current_thread
 from types import MappingProxyType
+from typing import Protocol
 
 from refold.coverage.walk.asking import Answer, Ask, Basis, Batch, Failure
 from refold.coverage.walk.budget import Budgets
 from refold.kernel import utc
-from refold.kernel.dial import Clock
+from refold.kernel.addresses import parse_url
+from refold.kernel.answer import Headers
+from refold.kernel.dial import Clock, TransientError
 from refold.kernel.errors import InputError, SourceError
-from refold.kernel.fetch import GuardedClient
+from refold.kernel.fetch import Fetched, GuardedClient
 from refold.kernel.policy import FetchPolicy
 
-__all__ = ["HEADERS", "PARALLEL", "Live", "policy_of"]
+__all__ = ["HEADERS", "PARALLEL", "Live", "Pacing", "policy_of"]
 
 HEADERS: Mapping[str, str] = MappingProxyType(
     {"Accept": "application/json", "Cache-Control": "no-cache"}
@@ -51,8 +55,21 @@ def policy_of(
     )
 
 
+class Pacing(Protocol):
+    """What makes questions wait, so that no host is asked too often."""
+
+    def take(self, host: str, /) -> None:
+        """Return when the host may be asked."""
+
+    def spend(self, host: str, requests: int, /) -> None:
+        """Count further requests that the host got: retries and redirects."""
+
+
 class Live:
-    """Asks the network through `client`. `clock` and `now` are for tests."""
+    """Asks the network through `client`, at the pace that `pace` allows.
+
+    `clock` and `now` are for tests.
+    """
 
     basis: Basis = "LIVE"
 
@@ -60,10 +77,12 @@ class Live:
         self,
         client: GuardedClient,
         *,
+        pace: Pacing | None = None,
         clock: Clock = time.monotonic,
         now: Callable[[], datetime] = utc.now,
     ) -> None:
         self._client = client
+        self._pace = pace
         self._clock = clock
         self._now = now
 
@@ -75,7 +94,7 @@ class Live:
         if len(asks) == 1:
             replies = (self._reply(asks[0]),)
         else:
-            with ThreadPoolExecutor(PARALLEL) as pool:
+            with ThreadPoolExecutor(PARALLEL, thread_name_prefix=current_thread().name) as pool:
                 replies = tuple(pool.map(self._reply, asks))
         return Batch(
             replies,
@@ -88,16 +107,46 @@ class Live:
 
     def _reply(self, ask: Ask) -> Answer | Failure:
         try:
-            fetched = self._client.get(
-                ask.url, headers=HEADERS, max_bytes=ask.max_bytes, max_seconds=ask.max_seconds
-            )
+            fetched = self._get(ask)
         except (InputError, SourceError) as error:
             return Failure(ask.url, error.code, error.message)
         return Answer(
             fetched.url,
             fetched.status,
-            fetched.headers,
+            _as_public(fetched),
             fetched.body,
             fetched.redirects,
             fetched.mapped_to,
         )
+
+    def _get(self, ask: Ask) -> Fetched:
+        pace, more = self._pace, 0
+        host = parse_url(ask.url).host
+        if pace is not None:
+            pace.take(host)
+        try:
+            fetched = self._client.get(
+                ask.url, headers=HEADERS, max_bytes=ask.max_bytes, max_seconds=ask.max_seconds
+            )
+            more = fetched.requests - 1
+        except TransientError:  # does not say how often it was tried
+            more = self._client.policy.retries
+            raise
+        finally:
+            if pace is not None and more:
+                pace.spend(host, more)
+        return fetched
+
+
+def _as_public(fetched: Fetched) -> Headers:
+    """Give the headers of an answer, its links under the origin that was asked for.
+
+    A source that is asked at another origin than its public one may know itself by that one alone.
+    """
+    if not fetched.mapped_to:
+        return fetched.headers
+    own, public = f"<{fetched.mapped_to}/", f"<{parse_url(fetched.url).origin}/"
+    return tuple(
+        (name, value.replace(own, public) if name == "link" else value)
+        for name, value in fetched.headers
+    )
