@@ -9,14 +9,12 @@ with few entries some searches find less than a page, so both are asked for that
 
 import os
 import random
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
@@ -25,7 +23,7 @@ from urllib.request import urlopen
 import msgspec
 
 from harness import Figure, arguments
-from load import Load, Target, load, request
+from load import Load, Target, load, node, request
 from refold.agentpedia.indexer import indexing
 from refold.db import Database
 from refold.metaid.pin import Pin
@@ -111,24 +109,9 @@ def make(path: Path, made: Made, count: int) -> None:
             indexer.catch_up()
 
 
-@contextmanager
-def served(path: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Run one worker; give its port and its process."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [str(Path(sys.executable).with_name("refold")), "serve", "--port", str(port)]
-    command += ["--database", f"sqlite:///{path}", "--parts", "agentpedia"]
-    environment = os.environ | {"REFOLD_LOG_REQUESTS": "false"}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
-    ) as server:
-        if server.stdout is None or b"serving" not in server.stdout.readline():
-            raise RuntimeError("the server did not start")
-        try:
-            yield port, server
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.wait()
+def served(path: Path) -> AbstractContextManager[tuple[int, subprocess.Popen[bytes]]]:
+    """Run one worker; gives its port and its process."""
+    return node("--database", f"sqlite:///{path}", "--parts", "agentpedia")
 
 
 def requests_of(made: Made, count: int) -> dict[str, list[bytes]]:

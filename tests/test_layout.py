@@ -34,8 +34,8 @@ RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
 
 EDGE = {
     "agentpedia": {"store", "indexer", "queries", "api", "pages", "demo", "facts", "sources"},
-    "coverage": {"store", "api", "pages", "transport"},
-    "trials": {"store", "api", "pages", "recorder"},
+    "coverage": {"store", "indexer", "jobs", "api", "pages", "transport"},
+    "trials": {"store", "log", "exchange", "api", "pages", "demo", "recorder"},
 }
 """Modules of a protocol that may touch the world; the others are pure, and import none of these."""
 WORLD = {

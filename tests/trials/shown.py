@@ -1,6 +1,9 @@
-"""The tables of docs/trials-format.md: head and rows, made from the tables of the format."""
+"""The tables of docs/trials-format.md and docs/trials.md: head and rows, made from the code's."""
 
 from refold.trials import BLOCKERS, CODES, FORMATS, LIMITS, NODE, SITES, Field, Site
+from refold.trials.admission import ADMISSION_CODES
+from refold.trials.leaks import LEAKS
+from refold.trials.limits import RATES
 
 Shown = tuple[tuple[str, ...], list[tuple[str, ...]]]
 
@@ -49,6 +52,24 @@ SHOWN: dict[str, Shown] = {
         [
             (f"`{code}`{' (warning)' if row.warning else ''}", row.says, row.remedy)
             for code, row in CODES.items()
+        ],
+    ),
+    "trials-admission": (
+        ("code", "what it says", "what to do"),
+        [(f"`{code}`", row.says, row.remedy) for code, row in ADMISSION_CODES.items()],
+    ),
+    "trials-leaks": (
+        ("rule", "what it finds"),
+        [(f"`{leak.name}`", leak.says) for leak in LEAKS],
+    ),
+    "trials-rates": (
+        ("limit", "of each", "how many", "why"),
+        [
+            (
+                *(f"`{rate.id}`", rate.who),
+                *(f"{rate.count:,} {rate.says} in {rate.seconds:,} s", rate.reason),
+            )
+            for rate in RATES
         ],
     ),
 }

@@ -10,7 +10,7 @@ import msgspec
 
 from refold.kernel.errors import InputError, Problem
 
-__all__ = ["CODES", "Code", "Fault", "fault", "problems_of", "refusal", "warnings_of"]
+__all__ = ["CODES", "Code", "Fault", "fault", "problems_of", "refusal", "told", "warnings_of"]
 
 _MEMBERS = frozenset({"room", "reply_to", "public_key", "signature"})
 """Members of a posted message beside content; all other fields stand in the content."""
@@ -62,18 +62,26 @@ def refusal(problems: tuple[Fault, ...]) -> InputError:
 
     Its pointers lead into the message; the field of the content is in the detail.
     """
-    return InputError.of(
-        [
-            Problem(
-                each.code,
-                each.detail,
-                each.hint,
-                f"/{each.field if each.field in _MEMBERS else 'content'}",
-                each.line,
-            )
-            for each in problems
-        ]
-    )
+    return InputError.of(told(problems))
+
+
+def told(problems: tuple[Fault, ...], docs: str = "") -> list[Problem]:
+    """Give problems as an error tells them; `docs` is the address below which codes are described.
+
+    Pointers lead into the message, and `field` names the member or the field of the content.
+    """
+    return [
+        Problem(
+            each.code,
+            each.detail,
+            each.hint,
+            f"/{each.field if each.field in _MEMBERS else 'content'}",
+            each.line,
+            each.field,
+            f"{docs}/{each.code}" if docs else "",
+        )
+        for each in problems
+    ]
 
 
 _RETYPE = "Take the character out; an editor that shows invisible characters helps."
@@ -97,6 +105,10 @@ CODES: Final[dict[str, Code]] = {
     "delete": Code("There is a DEL (U+007F).", _RETYPE),
     "c1_control": Code("There is a control character (C1).", _RETYPE),
     "bom": Code("There is a byte order mark (U+FEFF).", "Save as UTF-8 without BOM."),
+    "secret": Code(
+        "There is what looks like a secret.",
+        "Take it out, and replace it where it is valid: it may have been seen already.",
+    ),
     # the marker
     "marker_spelling": Code(
         "The first line is nearly a marker, and is neither that nor a message.",

@@ -55,10 +55,10 @@ Lookup = Callable[[int], Standing | None]
 def key_faults(state: KeyState) -> tuple[Fault, ...]:
     """Give why a key may not post; none if it may."""
     if state.blocked:
-        return (fault("key_blocked"),)
+        return (fault("key_blocked", field="public_key"),)
     if state.revoked:
-        return (fault("key_revoked"),)
-    return () if state.admitted else (fault("key_unknown"),)
+        return (fault("key_revoked", field="public_key"),)
+    return () if state.admitted else (fault("key_unknown", field="public_key"),)
 
 
 def closing_time(post: Trial, accepted: str) -> str:

@@ -61,7 +61,7 @@ REPORTER_RULES: Final = (
 
 PUBLISHER_RULES: Final = (
     (
-        "Publish trials only of services that you operate, and prove it: serve /.well- "
+        "Publish trials only of services that you operate, and prove it: serve /.well-"
         "known/lockzone-trials on the target's origin with your public key on a line of its "
         "own. On a shared host such as github.com, put the file into the repository, under "
         "the target's path, and link it in owner-proof."

@@ -1,0 +1,1 @@
+"""Archives of nodes written from a database, and taken into one."""

@@ -1,0 +1,1 @@
+"""The log of cold trials: appending, signing checkpoints, changing the key, verifying all of it."""
