@@ -27,7 +27,7 @@ API_HEADERS: tuple[Header, ...] = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox"),
     (b"cross-origin-resource-policy", b"cross-origin"),
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"ETag, Link, Retry-After"),
+    (b"access-control-expose-headers", b"ETag, Link, Location, Retry-After"),
 )
 PAGE_HEADERS: tuple[Header, ...] = (
     *_EVERYWHERE,
