@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # Under CI and in `make test`, tests spread over the cores; PYTEST="-n 0" for a debugger.
 PYTEST ?= -n auto --dist worksteal
 
-.PHONY: run test lint types bench setup clean
+.PHONY: run test lint types bench screenshots setup clean
 
 # Until Ctrl-C; `make run DEMO=--once` ends when all of it was seen to work.
 run: $(READY)
@@ -28,6 +28,10 @@ types: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/fold.py $(BENCH)
 	$(BIN)/python benchmarks/man.py $(BENCH)
+
+# The pictures of the reader in docs/pictures; needs chromium and fonts-noto-cjk.
+screenshots: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m browser.screenshots
 
 setup: $(READY)
 

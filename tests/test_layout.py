@@ -232,6 +232,12 @@ def test_help_starts_without_the_heavy_libraries() -> None:
     assert loaded & {"rich", "jsonschema_rs", "nacl"} == set()
 
 
+def test_the_help_of_receipts_starts_without_client_and_database() -> None:
+    loaded = loaded_by("coverage", "--help")
+    assert "msgspec" in loaded
+    assert loaded & {"httpcore2", "socketserver", "sqlalchemy", "rich", "stamina"} == set()
+
+
 def test_a_digest_is_printed_without_the_library_for_tables() -> None:
     example = SRC.parent / "docs/examples/edit-war.json"
     loaded = loaded_by("agentpedia", "replay", str(example), "--view", "digest")

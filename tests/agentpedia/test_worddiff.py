@@ -2,11 +2,19 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from refold.agentpedia import worddiff
-from refold.agentpedia.worddiff import Block, Piece, diff_texts, matching_blocks, words_of
+from refold.agentpedia.worddiff import (
+    Block,
+    Piece,
+    compare_texts,
+    diff_texts,
+    matching_blocks,
+    words_of,
+)
 
 TEXTS = st.text(alphabet="ab \n茶灯。", max_size=40) | st.text(max_size=40)
 
@@ -78,6 +86,23 @@ def test_what_is_beyond_the_bounds_counts_as_replaced() -> None:
     assert covered <= len(a)
     pieces = diff_texts("".join(a), "".join(b))
     assert "".join(piece.text for piece in pieces if piece.op != "new") == "".join(a)
+
+
+def test_all_stretches_of_a_text_share_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stretches(letters: str) -> list[str]:
+        return [word for n in range(30) for word in (f"w{n}", *letters)]
+
+    a, b = stretches("xyxyxxyxyy"), stretches("yxxyxyyxxy")
+    exact, is_coarse = compare_texts("\n".join(a), "\n".join(b))
+    assert not is_coarse
+    monkeypatch.setattr(worddiff, "MAX_LOOKS", 500)
+    pieces, is_coarse = compare_texts("\n".join(a), "\n".join(b))
+    assert is_coarse
+    same = [sum(len(one.text) for one in many if one.op == "same") for many in (exact, pieces)]
+    assert same[0] > same[1] > 30  # the words that stand once are found all the same
+    assert "".join(one.text for one in pieces if one.op != "new") == "\n".join(a)
+    assert "".join(one.text for one in pieces if one.op != "gone") == "\n".join(b)
+    assert any("w29" in one.text for one in pieces if one.op == "same")
 
 
 def test_touching_stretches_are_one() -> None:

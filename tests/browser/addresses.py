@@ -37,7 +37,9 @@ class Addresses:
         self, fits: Callable[[Any], object], named: Callable[[str], bool] = lambda key: bool(key)
     ) -> str:
         return next(
-            key for (kind, key), v in self._view.items() if kind == "entry" and named(key) and fits(v)
+            key
+            for (kind, key), v in self._view.items()
+            if kind == "entry" and named(key) and fits(v)
         )
 
     def _pages(self) -> dict[str, list[str]]:
@@ -75,9 +77,7 @@ class Addresses:
         for name in ("challenges", "signals", "backlinks"):
             found[f"{WIKI}/entries/{{key}}/{name}"] = [entry_path(self.featured, name)]
         histories = (entry_path(self.featured, "history"), entry_path(self.frozen, "history"))
-        found[f"{WIKI}/entries/{{key}}/history"] = [
-            f"{path}?limit={SHORT}" for path in histories
-        ]
+        found[f"{WIKI}/entries/{{key}}/history"] = [f"{path}?limit={SHORT}" for path in histories]
         for name in (
             *("editors", "proposals", "param-proposals", "challenges", "graveyard", "rule-pack"),
             *("status", "hidden", "about", "constitution"),

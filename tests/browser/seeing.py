@@ -108,7 +108,9 @@ class Window:
         assert answer is not None
         assert answer.status == status, (path, answer.status)
         if status != 200:
-            said = f"console: Failed to load resource: the server responded with a status of {status}"
+            said = (
+                f"console: Failed to load resource: the server responded with a status of {status}"
+            )
             self.heard[:] = [one for one in self.heard if not one.startswith(said)]
 
     def shape(self, width: int, scheme: Literal["light", "dark"]) -> None:

@@ -122,6 +122,38 @@ def test_what_is_no_receipt_is_told_with_its_codes(database: Database, here: Wor
     assert found.is_complete
 
 
+def test_spam_is_read_once(database: Database, here: World) -> None:
+    """To prove its bytes takes a request for each pin."""
+    spam = [pin(here, 0, f"no receipt {number}".encode()) for number in range(5)]
+    good = pin(here, 1, payload(1))
+    here.net.mine()
+    first = imported(database, here, txs=here.txs())
+    assert (first.refused, first.refused_before) == (len(spam), 0)
+    second = imported(database, here, txs=here.txs())
+    assert (second.refused, second.refused_before, second.known) == (0, len(spam), 1)
+    assert second.is_complete
+    assert second.walk.requests <= first.walk.requests - len(spam)
+    here.net.reorg(1, shift=1)  # where it stands may be what was wrong with it
+    third = imported(database, here, txs=here.txs())
+    assert (third.refused, third.refused_before) == (len(spam), 0)
+    assert [one.pin for one in on_chain(database)] == [good]
+
+
+def test_whoever_imports_at_once_takes_what_another_takes_later(
+    database: Database, here: World
+) -> None:
+    """Its asOf is not too late for the block, and in the future of the one who reads."""
+    here.net.mine(3)
+    block = later("1970-01-01T00:00:00Z", here.net.tip.time + BLOCK_SECONDS)
+    as_of = later(block, BLOCK_TIME_SECONDS)
+    pin(here, 0, payload(1, as_of))
+    here.net.mine()
+    assert import_receipts(database, here.man(), block).new == 1
+    with database.read() as connection:
+        assert [one.due_at for one in open_store(connection).receipts.page(9)] == [as_of]
+    assert imported(database, here).known == 1
+
+
 def test_a_receipt_waits_moves_and_vanishes_with_its_pin(database: Database, here: World) -> None:
     here.net.quirks("clean", mempool_rows=True)
     ids = [pin(here, number, payload(number)) for number in range(3)]

@@ -29,6 +29,7 @@ from refold.coverage import Report, report_unreplayed
 from refold.coverage.store import Origin, Store, open_store
 from refold.coverage.store.between import MAX_COMPARED
 from refold.coverage.store.model import Link, NewJob, Wanted
+from refold.coverage.store.refusals import REFUSED_SECONDS, Reader, Refusals
 from refold.coverage.text import folded
 from refold.db import Database
 from refold.kernel.errors import InputError
@@ -289,6 +290,61 @@ def test_a_window_that_is_flooded_costs_no_more_and_more(database: Database) -> 
             for number in range(MAX_COMPARED + 3)
         ]
         assert len(store.receipts.equivocations(names[-1], 1_000)) == MAX_COMPARED
+
+
+def test_a_window_that_others_flood_hides_no_equivocation(database: Database) -> None:
+    def told(number: int) -> dict[str, Any]:
+        return consensus(source(setDigest=f"{number:064x}"), mode="SINGLE")
+
+    with writing(database) as store:
+        for number in range(MAX_COMPARED):
+            put(store, told(number), Origin("chain", pin(number), f"other {number}", number))
+        first, second = (
+            put(store, told(number), Origin("chain", pin(number), "anna", number))
+            for number in (90, 91)
+        )
+        posted = put(store, told(92))
+        for name in (first, second):
+            found = store.receipts.equivocations(name, 1)
+            assert [(one.first, one.second, one.same_writer) for one in found] == [
+                (first, second, True)
+            ]
+        assert store.receipts.equivocations(posted, 1)[0].same_writer is None
+        put(store, told(92), Origin("chain", pin(92), "anna", 92))
+        found = store.receipts.equivocations(posted, 9)
+        assert [(one.first, one.same_writer) for one in found] == [
+            (name, True) for name in sorted((first, second))
+        ]
+
+
+PLAIN_READER = Reader("https://man.example", "1", proves=False)
+
+
+@pytest.mark.parametrize(
+    ("again", "is_known"),
+    [
+        (PLAIN_READER, True),
+        (Reader("https://other.example", "1", proves=False), False),
+        (Reader("https://man.example", "2", proves=False), False),
+        (Reader("https://man.example", "1", proves=True), False),
+    ],
+    ids=["same", "other indexer", "other rules", "proof"],
+)
+def test_a_refused_pin_is_read_again_by_who_may_see_it_otherwise(
+    database: Database, again: Reader, is_known: bool
+) -> None:
+    with database.write() as connection:
+        refusals = Refusals(connection)
+        refusals.remember([(pin(1), 7), (pin(2), 8)], PLAIN_READER, NOW)
+        refusals.remember([(pin(3), 9)], Reader("https://third.example", again.version, True), NOW)
+        refusals.forget([pin(2)])
+        ids = [pin(number) for number in range(5)]
+        week = later(NOW, -REFUSED_SECONDS), NOW
+        assert refusals.of(ids, again, *week) == {pin(3): 9} | ({pin(1): 7} if is_known else {})
+        assert refusals.of(ids, again, later(NOW, 1), later(NOW, 2)) == {}  # too long ago
+        assert refusals.of(ids, again, "", later(NOW, -1)) == {}  # by a clock that was ahead
+        refusals.prune(later(NOW, 1))
+        assert refusals.of(ids, again, *week) == {}
 
 
 # Judgements

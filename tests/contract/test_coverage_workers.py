@@ -16,10 +16,11 @@ from contract.test_coverage_jobs import ask
 from contract.test_coverage_store import ANY, put, reading, writing
 from coverage.api.served import served
 from coverage.receipts import NOW, check, example
-from refold.coverage import Report, report_unreplayed
+from refold.coverage import Report, report_unreplayed, validate
 from refold.coverage.jobs.bounds import MAX_IDS
 from refold.coverage.jobs.crew import Crew
-from refold.coverage.jobs.limits import MAX_ATTEMPTS
+from refold.coverage.jobs.limits import CHECK_EACH, GIVEN_UP_SECONDS, MAX_ATTEMPTS
+from refold.coverage.jobs.walker import THREADS
 from refold.coverage.jobs.worker import BROKEN, Worker
 from refold.coverage.report import UnitReport
 from refold.coverage.store import Store
@@ -27,7 +28,7 @@ from refold.coverage.store.model import NewJob
 from refold.coverage.walk.budget import Spent
 from refold.coverage.walk.drive import Progress
 from refold.db import Database
-from refold.kernel.utc import parse_utc
+from refold.kernel.utc import later, parse_utc
 
 NAMES = [f"{number:064x}" for number in range(1, 9)]
 
@@ -226,7 +227,108 @@ def test_a_receipt_that_kills_its_process_is_not_tried_for_ever(database: Databa
     with reading(database) as store:
         found = store.receipts.get(stored)
     assert found is not None
-    assert (found.due_at, found.checked_at) == (None, "")
+    assert (found.due_at, found.checked_at) == (later(NOW, GIVEN_UP_SECONDS), "")
+
+
+def test_a_walk_that_waits_for_an_answer_holds_up_no_end(database_url: str) -> None:
+    """Its job waits for the next process; what the walk gives after all is not kept."""
+    reached, answered, ended = Event(), Event(), Event()
+
+    def waiting(data: bytes, now: str, progress: Progress, *, sources: bool) -> Report:
+        reached.set()
+        assert answered.wait(MINUTE)
+        report = let_go()(data, now, progress, sources=sources)
+        ended.set()
+        return report
+
+    with Database.open(database_url) as database:
+        with writing(database) as store:
+            ask(store, ANY, "one")
+        with at_work(Crew(database, waiting, workers=1, now=clock, leave=0.0)):
+            assert reached.wait(MINUTE)
+        with reading(database) as store:
+            left = store.jobs.get("one")
+        assert left is not None
+        assert (left.state, left.attempts) == ("queued", 0)
+        late = [thread for thread in threading.enumerate() if thread.name.startswith(THREADS)]
+        answered.set()
+        for thread in late:
+            thread.join(MINUTE)
+        assert ended.is_set()
+        with reading(database) as store:
+            assert store.jobs.get("one") == left
+        assert Worker(database, let_go(), now=clock).step()
+
+
+def test_whoever_keeps_asking_does_not_keep_what_is_stored_from_its_check(
+    database: Database,
+) -> None:
+    with writing(database) as store:
+        stored = put(store, example())
+        for number in range(CHECK_EACH):
+            ask(store, f"{number:064x}", f"job {number}")
+    worker = Worker(database, let_go(), now=clock)
+    for _ in range(CHECK_EACH):
+        assert worker.step()
+    with reading(database) as store:
+        found = store.receipts.get(stored)
+        assert found is not None
+        assert found.checked_at == NOW
+        assert store.jobs.count() == 1
+
+
+def test_a_client_has_one_worker_at_a_time(database: Database) -> None:
+    with writing(database) as store:
+        for number, asker in enumerate(("anna", "anna", "ben")):
+            store.jobs.ask(NewJob(f"job {number}", f"{number:064x}", asker), b"{}", NOW)
+        taken = [store.jobs.claim(NOW) for _ in range(3)]
+        assert [job and job.id for job in taken] == ["job 0", "job 2", None]
+        store.jobs.done("job 0", NOW, b"{}")
+        freed = store.jobs.claim(NOW)
+        assert freed is not None
+        assert freed.id == "job 1"
+
+
+def test_a_check_by_a_clock_that_was_ahead_does_not_count(database: Database) -> None:
+    def walk(data: bytes, now: str, progress: Progress, *, sources: bool) -> Report:
+        report = let_go()(data, now, progress, sources=sources)
+        return msgspec.structs.replace(report, basis="LIVE")
+
+    ahead = later(NOW, 365 * 86_400)
+    with writing(database) as store:
+        stored = put(store, example())
+    assert Worker(database, walk, now=lambda: parse_utc(ahead)).step()
+    worker = Worker(database, walk, now=clock)
+    assert not worker.step()
+    worker.prune()
+    assert worker.step()
+    worker.prune()
+    assert not worker.step()
+    with reading(database) as store:
+        found = store.receipts.get(stored)
+    assert found is not None
+    assert found.checked_at == NOW
+
+
+def test_a_receipt_is_not_judged_before_its_as_of(database: Database) -> None:
+    """A pin's block may run ahead, and a clock is set back."""
+
+    def walk(data: bytes, now: str, progress: Progress, *, sources: bool) -> Report:
+        del progress, sources
+        return report_unreplayed(validate(data, now), now)
+
+    early = later(example()["corpus"]["asOf"], -3_600)
+    with writing(database) as store:
+        stored = put(store, example())
+        ask(store, stored, "one")  # whoever asks has a clock of his own
+    worker = Worker(database, walk, now=lambda: parse_utc(early))
+    while worker.step():
+        pass
+    with reading(database) as store:
+        found = store.receipts.get(stored)
+        assert store.receipts.judgements(stored, 9) == []
+    assert found is not None
+    assert (found.judgement, found.due_at) == ("", found.as_of)
 
 
 def test_a_report_that_is_kept_is_bounded(database: Database) -> None:

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count, pairwise
-from threading import Barrier, Event, Thread
+from itertools import pairwise
+from threading import Barrier, Thread
 
 import pytest
 from sqlalchemy import Connection, func, insert, select, text
@@ -15,32 +14,32 @@ from refold.kernel.errors import SourceError, UsageError
 from refold.kernel.merkle import EMPTY_ROOT, Frontier, verify_consistency, verify_inclusion
 from refold.trials.checkpoint import read_checkpoint
 from refold.trials.codes import Fault, fault
-from refold.trials.leaf import accepted_text, hashed_leaf
+from refold.trials.leaf import hashed_leaf
 from refold.trials.log import writer
 from refold.trials.log.verifying import verify_log
 from refold.trials.log.writer import Log
-from refold.trials.posts import Post, Trial
-from refold.trials.relations import Standing, closing_time, relation_faults
+from refold.trials.posts import Post
 from refold.trials.store import tables
-from refold.trials.store.model import Appended, Judge, Message, Posting
+from refold.trials.store.model import Appended, Message, Posting
 from refold.trials.store.reading import Messages
 from refold.trials.store.tree import Tree
 from refold.trials.store.writing import drop_text
-from trials.examples import DISPOSITION, RUN, TRIAL, altered, content
-from trials.logged import NAME, NOON, SIGNER, all_messages, anything, append, key_of, posting
+from trials.examples import RUN, TRIAL, content
+from trials.logged import (
+    NAME,
+    NOON,
+    SIGNER,
+    Clock,
+    all_messages,
+    anything,
+    append,
+    key_of,
+    posting,
+    problems_of,
+    together,
+)
 
 DAY = 86_400
-NUMBERS = count()
-
-
-@dataclass
-class Clock:
-    """A clock that a test sets."""
-
-    now: float = NOON
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @dataclass
@@ -67,25 +66,6 @@ def log(database: Database, clock: Clock) -> Iterator[Log]:
         yield opened
 
 
-@contextmanager
-def together(log: Log) -> Iterator[None]:
-    """Let everything that is appended inside share one transaction, after one posting before."""
-    entered, may_go = Event(), Event()
-
-    def wait(connection: Connection, of: Posting, now: int) -> tuple[()]:
-        entered.set()
-        may_go.wait()
-        return anything(connection, of, now)
-
-    first = log.append(posting(f"holds the writer up, {next(NUMBERS)}"), wait)
-    assert entered.wait(60)
-    try:
-        yield
-    finally:
-        may_go.set()
-        first.result()
-
-
 def refuse(connection: Connection, of: Posting, now: int) -> tuple[Fault, ...]:
     del connection, of, now
     return (fault("key_unknown"),)
@@ -100,12 +80,6 @@ def root_of(messages: Sequence[Message]) -> bytes:
     for each in messages:
         frontier.append(hashed_leaf(each.id, each.accepted_at, each.digest, each.signature))
     return frontier.root()
-
-
-def problems_of(database: Database) -> list[str]:
-    """Give what is wrong with the log."""
-    with database.read() as connection:
-        return [str(each) for each in verify_log(connection).problems]
 
 
 @pytest.mark.usefixtures("log")
@@ -407,12 +381,6 @@ def test_a_judge_is_told_the_time_that_is_recorded(log: Log, clock: Clock) -> No
     assert [first.accepted_at, second.accepted_at] == told == [NOON + 5] * 2
 
 
-def test_a_reply_to_nothing_is_refused_even_by_a_careless_judge(log: Log) -> None:
-    outcome = log.append(posting("re", reply_to=5), anything).result()
-    assert outcome.message is None
-    assert [each.code for each in outcome.problems] == ["reply_unknown"]
-
-
 def test_old_checkpoints_are_kept_for_each_day(database: Database, log: Log, clock: Clock) -> None:
     midnight = NOON - NOON % DAY + DAY
     for now in (0, 1, 2, DAY, DAY + 1, 3 * DAY, 5 * DAY, 5 * DAY + 1, 5 * DAY + 2):
@@ -429,116 +397,3 @@ def test_old_checkpoints_are_kept_for_each_day(database: Database, log: Log, clo
             proof = tree.consistency(before.size, after.size)
             assert verify_consistency(before.size, before.root, after.size, after.root, proof)
     assert problems_of(database) == []
-
-
-# Judging in order: what one transaction decides, the next one sees, whoever runs beside.
-
-
-def standing_of(connection: Connection, message: int) -> Standing | None:
-    """Give a message as relations see it, straight from the log."""
-    found = Messages(connection).get(message)
-    if found is None:
-        return None
-    if found.kind == "trial":
-        closes = accepted_text(found.accepted_at + 60)
-        return Standing(found.id, "trial", found.public_key, found.id, closes)
-    trial = found.reply_to if found.kind == "run" else None
-    return Standing(found.id, found.kind, found.public_key, trial)
-
-
-def judged(connection: Connection, of: Posting, now: int) -> Sequence[Fault]:
-    """Judge by the relations of the format."""
-    return relation_faults(
-        of.post,
-        of.message.public_key,
-        of.message.reply_to,
-        lambda message: standing_of(connection, message),
-        accepted_text(now),
-    )
-
-
-def codes_of(outcomes: Sequence[Appended]) -> list[str]:
-    return [each.problems[0].code if each.problems else "" for each in outcomes]
-
-
-def test_runs_in_the_second_a_trial_closes(database: Database, clock: Clock) -> None:
-    closing = altered(TRIAL, closes=accepted_text(NOON + 60))
-    reading = posting(closing).post
-    assert isinstance(reading, Trial)
-    assert closing_time(reading, accepted_text(NOON)) == accepted_text(NOON + 60)
-    with Log(database, SIGNER, clock=clock) as log:
-        append(log, posting(closing))
-        runs = [posting(content(*RUN), who=who, reply_to=1) for who in range(2, 22)]
-        clock.now = NOON + 59.99
-        before = [log.append(each, judged) for each in runs[:10]]
-        assert codes_of([each.result() for each in before]) == [""] * 10
-        clock.now = NOON + 60
-        after = [log.append(each, judged) for each in runs[10:]]
-        assert codes_of([each.result() for each in after]) == ["trial_closed"] * 10
-        # A clock that goes back opens nothing again.
-        append(log, posting("tick"))
-        clock.now = NOON
-        late = log.append(posting(content(*RUN), who=99, reply_to=1), judged)
-        assert codes_of([late.result()]) == ["trial_closed"]
-
-
-def test_what_is_posted_together_is_judged_one_after_the_other(
-    database: Database, clock: Clock
-) -> None:
-    # Whoever guesses the ids of the next second posts a trial, runs, an answer and a recheck all
-    # at once: each is judged by what stands before it, in one transaction as in many.
-    with Log(database, SIGNER, clock=clock) as log:
-        with together(log):
-            futures = [
-                log.append(each, judged)
-                for each in (
-                    posting(content(*RUN), who=2, reply_to=2),
-                    posting(content(*TRIAL), who=1),
-                    posting(content(*RUN), who=1, reply_to=2),
-                    posting(content(*DISPOSITION), who=1, reply_to=3),
-                    posting(content(*RUN, "step: GET / -> 200"), who=2, reply_to=2),
-                    posting(content(*DISPOSITION), who=2, reply_to=3),
-                    posting(altered(RUN, recheck_of="4"), who=2, reply_to=2),
-                    posting(content(*DISPOSITION), who=1, reply_to=3),
-                    posting(altered(RUN, recheck_of="3"), who=2, reply_to=2),
-                    posting(altered(RUN, recheck_of="3"), who=3, reply_to=2),
-                )
-            ]
-        assert codes_of([each.result() for each in futures]) == [
-            "reply_unknown",
-            "",
-            "own_trial",
-            "reply_unknown",
-            "",
-            "not_publisher",
-            "recheck_unknown",
-            "",
-            "",
-            "recheck_key",
-        ]
-    kinds = [each.kind for each in all_messages(database)]
-    assert kinds == ["message", "trial", "run", "disposition", "run"]
-    assert problems_of(database) == []
-
-
-def test_a_rule_on_counts_holds_between_processes(database_url: str) -> None:
-    def one_run(connection: Connection, of: Posting, now: int) -> Sequence[Fault]:
-        del now
-        row = tables.messages.c
-        asked = select(func.count()).where(
-            row.kind == "run", row.public_key == of.message.public_key
-        )
-        return (fault("own_trial"),) if connection.scalar(asked) else ()
-
-    with Database.open(database_url) as one, Database.open(database_url) as other:
-        with Log(one, SIGNER) as first, Log(other, SIGNER) as second:
-            append(first, posting(content(*TRIAL)))
-            judge: Judge = one_run
-            futures = [
-                log.append(posting(content(*RUN, f"model: {n}"), who=5, reply_to=1), judge)
-                for n in range(15)
-                for log in (first, second)
-            ]
-            taken = [future for future in futures if future.result().message]
-            assert len({future.result().message for future in taken}) == 1
-        assert [each.kind for each in all_messages(one)] == ["trial", "run"]

@@ -21,6 +21,7 @@ from refold.coverage import Report, query_hash, report_unreplayed, set_hash
 from refold.coverage.jobs.schedule import (
     EXPIRED_SECONDS,
     LONGEST_SECONDS,
+    REST,
     RETRY_SECONDS,
     SHORTEST_SECONDS,
     is_away,
@@ -52,15 +53,20 @@ def report(now: str, valid: int = VALID_DAYS * DAY, judgement: str = "VERIFIED")
     valid=st.integers(1, 2 * YEAR_DAYS * DAY),
     failures=st.integers(0, 200),
     judgement=st.sampled_from(["VERIFIED", "STALE", "REFUTED", "INCONCLUSIVE"]),
+    took=st.integers(0, 3_600),
 )
 def test_the_next_check_is_neither_soon_nor_far(
-    age: int, valid: int, failures: int, judgement: str
+    age: int, valid: int, failures: int, judgement: str, took: int
 ) -> None:
     now = later(AS_OF, age)
     due = next_check(report(now, valid, judgement), failures)
+    slow = next_check(report(now, valid, judgement), failures, took)
     assert due is not None
+    assert slow is not None
     wait = seconds(now, due)
     left = valid - age
+    rest = min(max(wait, REST * took), EXPIRED_SECONDS)
+    assert seconds(now, slow) == (min(rest, left + 1) if left >= 0 else rest)
     if left >= 0:
         assert wait <= left + 1, "the end of its validity shows at once"
     is_over = left < 0 or judgement == "REFUTED"

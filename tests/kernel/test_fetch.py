@@ -28,10 +28,11 @@ from kernel.hostile import (
     serving,
 )
 from refold.kernel.addresses import LOOPBACK
-from refold.kernel.answer import Head, asked_wait, generated_at
+from refold.kernel.answer import Head, asked_wait
 from refold.kernel.dial import TransientError
 from refold.kernel.errors import InputError, RefoldError, SourceError, UsageError
 from refold.kernel.fetch import Fetched, GuardedClient
+from refold.kernel.headers import generated_at
 from refold.kernel.policy import FetchPolicy
 
 HOME = FetchPolicy(allowed_networks=LOOPBACK, retry_wait=0, max_seconds_idle=10)

@@ -1,16 +1,20 @@
 """Live feeds, form-encoded bodies and problems with members of their own, of a small part."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
+from io import BytesIO
 from typing import Annotated, Any
 
 import pytest
 from msgspec import Meta, Struct
 
-from refold.kernel.errors import Problem
+from refold.kernel.errors import Problem, SourceError
 from refold.serving import events
 from refold.serving.answers import Answer, Events
+from refold.serving.application import application
 from refold.serving.codes import Code
-from refold.serving.events import event
+from refold.serving.events import EventStream, event
+from refold.serving.logs import make_log
 from refold.serving.operation import get, operations, post
 from refold.serving.part import Part
 from refold.serving.problem import DetailedError
@@ -200,3 +204,38 @@ def test_a_problem_may_have_members_and_headers_of_its_own(server: Served) -> No
         },
         {"code": "other", "detail": "also no"},
     ]
+
+
+def test_listeners_that_come_at_once_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is counted before anything is waited for."""
+    monkeypatch.setattr(events, "MAX_LISTENERS", 2)
+    site = application([], log=make_log(BytesIO())).site
+
+    async def chunks() -> AsyncGenerator[bytes, None]:
+        yield event(b"1")
+
+    async def listen() -> list[str]:
+        begun = asyncio.Event()
+
+        async def send(message: Any) -> None:
+            del message
+            await begun.wait()
+
+        async def receive() -> Any:
+            await asyncio.Event().wait()
+
+        async def one() -> str:
+            scope: Any = {"state": {}}
+            try:
+                await EventStream(Events(chunks), site)(scope, receive, send)
+            except SourceError as error:
+                return error.code
+            return "told"
+
+        coming = [asyncio.create_task(one()) for _ in range(5)]
+        await asyncio.sleep(0)
+        begun.set()
+        return await asyncio.gather(*coming)
+
+    assert asyncio.run(listen()) == ["told"] * 2 + ["busy"] * 3
+    assert site.listeners.count == 0

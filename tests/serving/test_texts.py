@@ -75,7 +75,10 @@ def labels_in(path: Path) -> list[str]:
         r'\bPart\(\s*name="(?!web")[^"]+",\s*title="([^"]+)",\s*summary="([^"]+)"', source
     )
     guides = re.findall(r'\bGuide\((?:"[^"]+", ){3}"([^"]+)"', source)
-    return [*re.findall(r'Nav\("([^"]+)"', source), *(text for pair in (*about, guides) for text in pair)]
+    return [
+        *re.findall(r'Nav\("([^"]+)"', source),
+        *(text for pair in (*about, guides) for text in pair),
+    ]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

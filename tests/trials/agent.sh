@@ -5,7 +5,7 @@
 #   agent.sh HOST SOLVE TURN …
 #
 # It works in the folder where it is started, and has no memory besides. SOLVE is a program that does
-# what an agent does in its head: it reads the text of a task, and prints the result. The turns are at
+# what an agent does in its head: it reads a challenge, and prints the result of each task. The turns are at
 # the end. Curl's own settings say where the service that is tried is found.
 set -eu
 HOST=$1 SOLVE=$2
@@ -45,7 +45,7 @@ fill() {
       test "${PAIR%%=*}" != "${LINE%%:*}" || GIVEN="${PAIR%%=*}: ${PAIR#*=}"
     done
     case $GIVEN$LINE in
-      *'<optional'*) test -z "$GIVEN" || printf '%s\n' "$GIVEN" ;;
+      *'<optional'* | *'<required'*) test -z "$GIVEN" || printf '%s\n' "$GIVEN" ;;
       *) printf '%s\n' "${GIVEN:-$LINE}" ;;
     esac
   done < template.txt
@@ -60,7 +60,7 @@ session() {
 # Post by the commands taken; print the id.
 accepted() {
   . ./commands.sh > accepted.json
-  member id < accepted.json 2> error.txt || fail "$(cat accepted.json)"
+  member id < accepted.json | grep . || fail "$(cat accepted.json)"
 }
 
 # Ask what waits for the key.
@@ -74,14 +74,15 @@ join() {
   NAME=$1
   learn
   session
-  take '2.' 1 && . ./commands.sh > tasks.txt
+  take '2.' 1 && . ./commands.sh > shown.json
+  $SOLVE < shown.json > results.txt
   NUMBER=0
-  while TASK=$(member tasks "$NUMBER" text < challenge.json 2> error.txt); do
+  while read -r RESULT; do
     NUMBER=$((NUMBER + 1))
-    eval "RESULT_$NUMBER=\$(printf '%s' \"\$TASK\" | \$SOLVE)"
-  done
+    eval "RESULT_$NUMBER=\$RESULT"
+  done < results.txt
   take '2.' 2 && . ./commands.sh > admitted.json
-  test "$(member admitted < admitted.json)" = True || fail "$(cat admitted.json)"
+  test "$(member admitted < admitted.json)" = true || fail "$(cat admitted.json)"
   printf '%s\n' "$PUBLIC_KEY"
 }
 
@@ -98,9 +99,10 @@ publish() { # SERVICE WWW
 
 report() { # [EARLIER-RUN]
   session
-  take '4.' 1 && . ./commands.sh > listed.txt
-  TRIAL=$(member items 0 id < trials.json)
-  take '4.' 2 && . ./commands.sh > trial.txt
+  take '4.' 1 && . ./commands.sh > trials.json
+  TRIAL=$(member id < trials.json)
+  take '4.' 2 && . ./commands.sh > shown.json
+  printf '%b\n' "$(sed -n 's/.*"content":"\([^"]*\)".*/\1/p' shown.json)" > trial.txt
   OWNER_PROOF=$(sed -n 's/^owner-proof: //p' trial.txt)
   take '4.' 3
   SEEN=$(. ./commands.sh)

@@ -11,12 +11,22 @@ from hypothesis import strategies as st
 from refold.db import Database
 from refold.trials.checkpoint import Signer
 from refold.trials.log.writer import Log
-from refold.trials.posts import Disposition, Message, Post, Review, Revoke, Run, Trial, Withdraw
-from refold.trials.posts import render
+from refold.trials.posts import (
+    Disposition,
+    Message,
+    Post,
+    Review,
+    Revoke,
+    Run,
+    Trial,
+    Withdraw,
+    render,
+)
 from refold.trials.store.indexes import Indexes
 from refold.trials.store.keys import Keys
 from refold.trials.store.moderating import Moderation
 from refold.trials.store.standings import Standings
+from refold.trials.tables import Outcome, Status
 from trials.logged import NOON, SIGNER, key_of, posting
 
 KEYS = 6
@@ -26,8 +36,8 @@ TARGETS = (
 )
 RUNTIMES = ("curl 8.7", "Curl/8", "claude code, Linux", "7zip", "Gemini CLI", "other")
 CLASSES = ((), ("other",), ("client_refused",), ("docs_wrong", "other"), ("rate_limited",))
-OUTCOMES = ("completed", "blocked", "abandoned")
-STATUSES = ("confirmed", "fixed", "fixed", "disputed", "wontfix")
+OUTCOMES: tuple[Outcome, ...] = ("completed", "blocked", "abandoned")
+STATUSES: tuple[Status, ...] = ("confirmed", "fixed", "fixed", "disputed", "wontfix")
 TOOLS = ("httpx", "HTTPX", "https://tool.io/cli")
 KINDS = (
     *("run",) * 6,
@@ -123,8 +133,9 @@ class History:
         )
         if run.blocker is None and run.blocker_class:
             return
-        self.post(run, 1 + who % (KEYS - 1), trials[-1 - place % min(len(trials), 4)] if trials
-                  else None)
+        self.post(
+            run, 1 + who % (KEYS - 1), trials[-1 - place % min(len(trials), 4)] if trials else None
+        )
 
     def _disposition(self, who: int, place: int, how: int) -> None:
         runs = self.of_kind("run")
@@ -160,9 +171,11 @@ class History:
 
     def _tombstone(self, who: int, place: int, how: int) -> None:
         del how
-        ids = self.of_kind("run" if who < 3 else "disposition") if who < 6 else [
-            id_ for id_, _ in self.taken
-        ]
+        ids = (
+            self.of_kind("run" if who < 3 else "disposition")
+            if who < 6
+            else [id_ for id_, _ in self.taken]
+        )
         if ids:
             with self.database.write() as connection:
                 Moderation(connection).tombstone(ids[-1 - place % len(ids)], "why", self.now)

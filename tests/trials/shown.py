@@ -2,6 +2,8 @@
 
 from refold.trials import BLOCKERS, CODES, FORMATS, LIMITS, NODE, SITES, Field, Site
 from refold.trials.admission import ADMISSION_CODES
+from refold.trials.archive.claims import NOT_PROVEN
+from refold.trials.archive.codes import WRONGS
 from refold.trials.leaks import LEAKS
 from refold.trials.limits import RATES
 
@@ -57,6 +59,14 @@ SHOWN: dict[str, Shown] = {
     "trials-admission": (
         ("code", "what it says", "what to do"),
         [(f"`{code}`", row.says, row.remedy) for code, row in ADMISSION_CODES.items()],
+    ),
+    "trials-archive": (
+        ("exit code", "code", "what it says", "what to do"),
+        [(f"{row.exit}", f"`{code}`", row.says, row.remedy) for code, row in WRONGS.items()],
+    ),
+    "trials-not-proven": (
+        ("of", "not proven"),
+        [(kind, says) for kind, texts in NOT_PROVEN.items() for says in texts],
     ),
     "trials-leaks": (
         ("rule", "what it finds"),

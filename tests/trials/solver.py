@@ -63,4 +63,5 @@ def _steps(asked: str, given: str) -> str:
 if __name__ == "__main__":
     import sys
 
-    print(solve(sys.stdin.read()))
+    for task in json.load(sys.stdin)["tasks"]:
+        print(solve(task["text"]))

@@ -4,97 +4,15 @@ Two agents, a publisher and a reporter, are shell scripts that run what the docu
 nothing of refold helps them. Source: issue 10, "must hold".
 """
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
+import httpx2
 import pytest
 
-from refold.cli.settings import current_settings
-from refold.db import Database
-from refold.kernel.seedfile import new_seed
-from refold.serving.logs import make_log
-from refold.serving.server import listen, serving, url_of
-from refold.web.app import web_application
+from trials.agents import POSTER, Agent, node, service
 
-HERE = Path(__file__).parent
 SERVICE = "http://shop.refold-demo.org"
-POSTER = "203.0.113.77"
-"""Where the agents post from, as a proxy says: nobody else may learn it."""
-
-
-@contextmanager
-def node(folder: Path) -> Iterator[str]:
-    """Run a whole server while open, all its parts; give its address."""
-    url = f"sqlite:///{folder / 'node.db'}"
-    new_seed(folder / "node.key")
-    listener = listen("127.0.0.1", 0)
-    settings = current_settings(
-        database=url,
-        public_origin=url_of(listener),
-        trials_key=str(folder / "node.key"),
-        trusted_proxies=["127.0.0.1"],
-        log_requests=False,
-    )
-    with ExitStack() as stack:
-        writing = stack.enter_context(Database.open(url))
-        reading = stack.enter_context(Database.open(url, readonly=True))
-        log = make_log(form="text")
-        app = web_application(reading, settings, origin=url_of(listener), log=log, writing=writing)
-        yield stack.enter_context(serving(app, listener, log))
-
-
-@contextmanager
-def service(folder: Path) -> Iterator[int]:
-    """Serve a folder on loopback while open, as the service that is tried; give the port."""
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-class Agent:
-    """An agent with a folder of its own, and all that the node ever told it."""
-
-    def __init__(self, folder: Path, host: str, world: Path) -> None:
-        folder.mkdir()
-        self.folder = folder
-        self._host = host
-        self._world = world
-
-    def turn(self, *words: str) -> str:
-        solve = f"{sys.executable} {HERE / 'solver.py'}"
-        done = subprocess.run(
-            ["sh", str(HERE / "agent.sh"), self._host, solve, *words],
-            cwd=self.folder,
-            env={"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-                 "CURL_HOME": str(self._world)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout.strip()
-
-    def waiting(self) -> Any:
-        return json.loads(self.turn("waiting"))
 
 
 @pytest.fixture(name="world")
@@ -120,16 +38,39 @@ def _world(tmp_path: Path) -> Iterator[tuple[str, Path, Agent, Agent]]:
 def test_documents_alone_lead_from_a_host_name_to_a_completed_recheck(
     world: tuple[str, Path, Agent, Agent], tmp_path: Path
 ) -> None:
-    _, www, publisher, reporter = world
+    url, www, publisher, reporter = world
     (www / "start").write_text("Order at /order.\n")
     keys = [agent.turn("join", name) for agent, name in ((publisher, "P"), (reporter, "R"))]
     trial = int(publisher.turn("publish", SERVICE, str(www)))
     first = int(reporter.turn("report"))
+    assert [each["run"] for each in publisher.waiting()["awaiting"]["items"]] == [first]
+    assert reporter.waiting()["rechecks"]["items"] == []
     fixed = int(publisher.turn("answer", str(first), "shop 2"))
+    assert [each["run"] for each in reporter.waiting()["rechecks"]["items"]] == [first]
     (www / "order").write_text("1\n")
     second = int(reporter.turn("report", str(first)))
     assert trial < first < fixed < second
-    assert len(set(keys)) == 2
-    seen = b"".join(path.read_bytes() for path in tmp_path.glob("*/*") if path.is_file())
-    assert POSTER.encode() not in seen
-    assert POSTER.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("node.db*"))
+    assert reporter.waiting()["rechecks"]["items"] == []
+    (www / ".well-known/lockzone-trials").write_text("0" * 64 + "\n")
+    third = int(reporter.turn("report"))
+
+    with httpx2.Client(base_url=url, trust_env=False, timeout=30) as http:
+        told = http.get(f"/v1/public/trials/{trial}").json()
+        assert told["trial"]["public_key"] == keys[0]
+        runs = [(each["id"], each["outcome"], each["public_key"]) for each in told["items"]]
+        assert runs == [
+            (first, "blocked", keys[1]),
+            (second, "completed", keys[1]),
+            (third, "abandoned", keys[1]),
+        ]
+        # Without the owner proof the service is left alone.
+        assert told["items"][2]["owner_proof"] == "missing"
+        assert "steps" not in told["items"][2]["untrusted"]["said"]
+        assert told["items"][0]["status"] == "fixed"
+        assert told["items"][0]["recheck"] == {"state": "passed", "run": second}
+
+    said = [path.read_bytes() for path in tmp_path.glob("*/*") if path.is_file()]
+    kept = [path.read_bytes() for path in tmp_path.glob("node.db*")]
+    assert said
+    assert kept
+    assert [each for each in (*said, *kept) if POSTER.encode() in each] == []

@@ -202,3 +202,73 @@ def test_any_last_event_id_is_taken(tmp_path: Path, given: str) -> None:
         with node.http.stream("GET", "/v1/public/events", headers=raw) as answer:
             name, _, _ = next(parsed(answer.iter_lines()))
             assert name == "stored"
+
+
+@pytest.mark.parametrize("after", ["4", "999999999999999999", "9" * 30])
+def test_an_id_that_is_not_there_yet_misses_nothing_that_comes(tmp_path: Path, after: str) -> None:
+    """As after a backup was restored: who comes back with a higher id hears what is new."""
+    with running(tmp_path) as node:
+        node.admit(1)
+        node.take("before")
+        with listening(node, last_event_id=after) as told:
+            assert next(told) == ("stored", 1, {"latest": 1})
+            node.take("hello")
+            assert next(told)[:2] == ("message", 2)
+
+
+def test_a_room_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with running(tmp_path) as node:
+        assert problem(node.get("events?room=attic"), 404)["code"] == "room-unknown"
+
+
+def test_a_quiet_room_is_found_without_reading_the_loud_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop is not held up by what the listener does not want."""
+    monkeypatch.setattr(feed, "PAGE", 2)
+    reads: list[int] = []
+    with running(tmp_path, counts={"posts.minute": 0}) as node:
+        node.admit(1)
+        node.take("quiet", room="research")
+        for number in range(12):
+            node.take(f"loud {number}")
+        hub = Hub(node.office.database, shown_messages)
+        ask = hub._read
+
+        def counted(*args: Any) -> Any:
+            found = ask(*args)
+            reads.append(len(found))
+            return found
+
+        monkeypatch.setattr(hub, "_read", counted)
+
+        async def listen() -> list[bytes]:
+            told = hub.listen(0, "research", "a")
+            found = [await anext(told), await anext(told)]
+            await told.aclose()
+            return found
+
+        message, mark = asyncio.run(listen())
+        assert b"quiet" in message
+        assert b"event: stored\nid: 13\n" in mark
+        assert reads == [1]
+
+
+def test_listeners_that_come_at_once_are_bounded_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "MAX_OF_NETWORK", 2)
+    with running(tmp_path) as node:
+
+        async def listen() -> list[bytes | None]:
+            hub = Hub(node.office.database, shown_messages)
+            for _ in range(5):  # the routes ask this before the feed begins
+                hub.require_room("a")
+            told = [hub.listen(None, None, "a") for _ in range(5)]
+            first = [await anext(each, None) for each in told]
+            for each in told:
+                await each.aclose()
+            hub.require_room("a")
+            return first
+
+        assert [each is not None for each in asyncio.run(listen())] == [True] * 2 + [False] * 3

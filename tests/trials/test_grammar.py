@@ -98,7 +98,17 @@ def test_content_has_an_end_and_is_not_empty() -> None:
 
 @pytest.mark.parametrize(
     "first",
-    ["Run-v1", "RUN-V1", "run-v1 ", "run-v1\t", "run-v1\u3000", "run-v1\u200b", "run-v1\xa0"],
+    [
+        *("Run-v1", "RUN-V1", "run-v1 ", "run-v1\t", "run-v1\u3000", "run-v1\u200b", "run-v1\xa0"),
+        # What nobody sees does not make a message of it either.
+        *(
+            "run-v1\u2060",
+            "\u202erun-v1",
+            "run\xad-v1",
+            "run-v1\u200b \u200d",
+            "\u200eRun-v1\u200f",
+        ),
+    ],
 )
 def test_a_near_miss_is_never_chat(first: str) -> None:
     reading = read_content(content(first, *RUN[1:]))

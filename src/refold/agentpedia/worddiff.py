@@ -15,11 +15,22 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-__all__ = ["Block", "Piece", "diff_texts", "matching_blocks", "words_of"]
+__all__ = [
+    "Block",
+    "Compared",
+    "Piece",
+    "compare_texts",
+    "diff_texts",
+    "matching_blocks",
+    "words_of",
+]
 
 MAX_STEPS: Final = 200
 """Words that a stretch between two anchors may differ in, before it counts as replaced: the time
 goes with the square."""
+MAX_LOOKS: Final = 400_000
+"""How often all stretches of a text together may look for how far a way comes: a quarter of a
+second. A stretch at its `MAX_STEPS` takes 20,000 of them."""
 MAX_WORK: Final = 40
 """How often each word is looked at, on the average: texts made to hurt are not split for ever."""
 
@@ -34,6 +45,16 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 
     op: Op
     text: str
+
+
+class Compared(NamedTuple):
+    """Two texts compared.
+
+    `is_coarse`: a bound was met, so that words within what is gone and new may be the same.
+    """
+
+    pieces: list[Piece]
+    is_coarse: bool
 
 
 class Block(NamedTuple):
@@ -61,15 +82,21 @@ def diff_texts(before: str, after: str) -> list[Piece]:
 
     The `same` and `gone` ones joined are `before`, the `same` and `new` ones `after`.
     """
+    return compare_texts(before, after).pieces
+
+
+def compare_texts(before: str, after: str) -> Compared:
+    """Give the pieces as `diff_texts`, and whether some of them say more than differs."""
     a, b = words_of(before), words_of(after)
+    blocks, is_coarse = _matched(a, b)
     pieces: list[Piece] = []
     at_a = at_b = 0
-    for block in (*matching_blocks(a, b), Block(len(a), len(b), 0)):
+    for block in (*blocks, Block(len(a), len(b), 0)):
         _add(pieces, "gone", a[at_a : block.a])
         _add(pieces, "new", b[at_b : block.b])
         at_a, at_b = block.a + block.size, block.b + block.size
         _add(pieces, "same", a[block.a : at_a])
-    return pieces
+    return Compared(pieces, is_coarse)
 
 
 def _add(pieces: list[Piece], op: Op, words: Sequence[str]) -> None:
@@ -79,13 +106,21 @@ def _add(pieces: list[Piece], op: Op, words: Sequence[str]) -> None:
 
 def matching_blocks(a: Sequence[str], b: Sequence[str]) -> list[Block]:
     """Give the stretches that are the same, in order; none touches the next on both sides."""
+    return _matched(a, b)[0]
+
+
+def _matched(a: Sequence[str], b: Sequence[str]) -> tuple[list[Block], bool]:
+    """Give the stretches that are the same, and whether a bound kept others from being found."""
     found: list[Block] = []
+    is_coarse = False
     work = MAX_WORK * (len(a) + len(b))
+    looks = MAX_LOOKS
     left = [_Range(0, len(a), 0, len(b))]
     while left:
         here = left.pop()
         work -= here.a_end - here.a + here.b_end - here.b
         if work < 0:
+            is_coarse = True
             break
         here = _trimmed(a, b, here, found)
         if here.a == here.a_end or here.b == here.b_end:
@@ -94,8 +129,11 @@ def matching_blocks(a: Sequence[str], b: Sequence[str]) -> list[Block]:
         if anchors:
             left += _between(here, anchors)
         else:
-            found += _shortest(a[here.a : here.a_end], b[here.b : here.b_end], here)
-    return _joined(sorted(found))
+            blocks, looked = _shortest(a[here.a : here.a_end], b[here.b : here.b_end], here, looks)
+            found += blocks or ()
+            is_coarse = is_coarse or blocks is None
+            looks -= looked
+    return _joined(sorted(found)), is_coarse
 
 
 def _trimmed(a: Sequence[str], b: Sequence[str], here: _Range, found: list[Block]) -> _Range:
@@ -149,14 +187,21 @@ def _between(here: _Range, anchors: list[tuple[int, int]]) -> Iterator[_Range]:
         yield _Range(at_a, end_a, at_b, end_b)
 
 
-def _shortest(a: Sequence[str], b: Sequence[str], here: _Range) -> list[Block]:
-    """Give what is the same on a shortest way from one to the other; none if it is too long.
+def _shortest(
+    a: Sequence[str], b: Sequence[str], here: _Range, most: int
+) -> tuple[list[Block] | None, int]:
+    """Give what is the same on a shortest way, None if it is too long, and how often was looked.
 
-    Myers, "An O(ND) Difference Algorithm": how far each diagonal comes with so many changes.
+    `most` is how often it may be. Myers, "An O(ND) Difference Algorithm": how far each diagonal
+    comes with so many changes.
     """
     furthest = {1: 0}
     trace: list[dict[int, int]] = []
+    looked = 0
     for steps in range(min(len(a) + len(b), MAX_STEPS) + 1):
+        looked += steps + 1
+        if looked > most:
+            break
         trace.append(furthest.copy())
         for diagonal in range(-steps, steps + 1, 2):
             down = diagonal == -steps or (
@@ -169,8 +214,8 @@ def _shortest(a: Sequence[str], b: Sequence[str], here: _Range) -> list[Block]:
                 y += 1
             furthest[diagonal] = x
             if x >= len(a) and y >= len(b):
-                return _way_back(trace, len(a), len(b), here)
-    return []
+                return _way_back(trace, len(a), len(b), here), looked
+    return None, looked
 
 
 def _way_back(trace: list[dict[int, int]], x: int, y: int, here: _Range) -> list[Block]:

@@ -9,6 +9,7 @@ import click
 
 from refold.agentpedia.event import MAX_INTEGER
 from refold.agentpedia.rules import DEPLOYED, PRD
+from refold.cli.export_site import export_site
 from refold.cli.hiding import hidden, hide, unhide
 from refold.cli.options import (
     genesis_of,
@@ -240,6 +241,6 @@ def demo(seed: int) -> None:
 
 for command in (
     *(signals, rulepack, registry, import_, export, sync, check),
-    *(hide, unhide, hidden),
+    *(hide, unhide, hidden, export_site),
 ):
     group.add_command(command)

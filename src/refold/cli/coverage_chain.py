@@ -174,7 +174,7 @@ def _print_imported(imported: Imported) -> None:
     print_line(
         f"{imported.new:,} new, {imported.again:,} again by another pin, {imported.moved:,} moved, "
         f"{imported.vanished:,} vanished, {imported.known:,} known, {imported.refused:,} refused, "
-        f"{imported.missing:,} missing"
+        f"{imported.refused_before:,} refused before, {imported.missing:,} missing"
     )
     for refused in imported.refusals:
         codes = ", ".join(dict.fromkeys(problem.code for problem in refused.errors))

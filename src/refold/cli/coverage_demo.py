@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
@@ -61,6 +60,8 @@ def demo_served(port: int = 0) -> Iterator[str]:
 
     Raises SourceError `port-taken`.
     """
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
     from refold.coverage.demo import ORIGIN, demo_sources
     from refold.coverage.demo.told import NOTHING
 

@@ -89,7 +89,9 @@ def _plain(problem: Problem) -> dict[str, object]:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(
+    label: str, visible_from: int = PROGRESS_FROM
+) -> Iterator[Callable[[int, int], None]]:
     """Give a function (done, all) that draws a bar on a terminal, for long work only."""
     if not sys.stderr.isatty():
         yield lambda _done, _all: None
@@ -101,5 +103,5 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, visible=False)
         yield lambda done, total: bar.update(
-            task, completed=done, total=total, visible=total >= PROGRESS_FROM
+            task, completed=done, total=total, visible=total >= visible_from
         )

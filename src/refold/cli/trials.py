@@ -10,7 +10,9 @@ import click
 from refold.cli.output import format_option, print_json, print_line
 from refold.cli.trials_agent import admit, post, preview
 from refold.cli.trials_exchange import export_, import_, verify
+from refold.cli.trials_log import check, rotate
 from refold.cli.trials_moderation import block, moderation, tombstone, unblock
+from refold.cli.trials_rebuild import rebuild
 from refold.kernel.errors import UsageError
 
 if TYPE_CHECKING:
@@ -122,6 +124,6 @@ def _in_toml(value: object) -> str:
 
 for command in (
     *(init, keygen, admit, preview, post, block, unblock, tombstone, moderation),
-    *(export_, import_, verify),
+    *(export_, import_, verify, rebuild, check, rotate),
 ):
     group.add_command(command)

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from refold.db import Database
 
 KEY_FILE = "trials.key"
-TO_TRY = ("/llms.txt", "/skill.md", "/zh/cold-trials.md", "/v1/public/messages?limit=3")
+TO_TRY = (
+    "/llms.txt",
+    "/skill.md",
+    "/zh/cold-trials.md",
+    "/v1/public/trials",
+    "/v1/public/services/tides.refold-demo.org",
+    "/v1/public/blockers",
+)
 """Addresses that show what there is."""
 
 

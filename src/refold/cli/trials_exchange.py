@@ -71,12 +71,12 @@ def export_(file: str, database: str | None, form: str) -> None:
 def import_(file: str, verifier: str | None, database: str | None, form: str) -> int:
     """Take the archive in FILE (- for standard input) into the database.
 
-    Everything is verified first, a thousand messages at a time: what is written is proven, also when
-    the rest is refused or never comes. The same command goes on where it stopped.
+    Everything is verified first, a thousand messages at a time: what is written is proven, also
+    when the rest is refused or never comes. The same command goes on where it stopped.
 
     Messages of another node are kept and shown under its name and their own ids; they admit no key
-    and count nowhere. An archive of this node restores its log, with ids and indexes: that takes the
-    node's key, and no server may run meanwhile.
+    and count nowhere. An archive of this node restores its log, with ids and indexes: that takes
+    the node's key, and no server may run meanwhile.
 
     Exit codes: 0 all of it is here; 2 wrong usage, as no key; 4 the database; 10 damaged, 11 cut
     off, 12 a size or id that is none, 13 another log's key, 14 a wrong signature or digest, 15 not
@@ -113,8 +113,8 @@ def verify(file: str, verifier: str, older: str | None, consistency: str | None,
     """Verify FILE (- for standard input) offline: an archive, the record of a key, a checkpoint.
 
     It takes the key of the log from you, since whoever forges a file forges its key too, and says
-    what is not proven. With --older and --consistency a checkpoint is shown to be of a log that only
-    grew since the older one.
+    what is not proven. With --older and --consistency a checkpoint is shown to be of a log that
+    only grew since the older one.
 
     Exit codes: 0 verified; 2 wrong usage, as no key; 10 damaged, 11 cut off, 12 a size, an id or an
     index that is none, 13 not signed by this key, 14 a message with a wrong signature or digest, 15

@@ -4,21 +4,25 @@
         imported = import_receipts(opened, ManClient(transport, url), utc_now)
 
 A round walks the whole list at the path, reads only what is new or stands elsewhere, and asks for
-each known pin that the list lacks, as an empty answer proves nothing. Stopped at any moment it
-leaves whole lots; the next round goes on. Source: coverage spec P0-9; facts: metaid §3.4.
+each known pin that the list lacks, as an empty answer proves nothing. Pins that are no receipts are
+remembered for a while. Stopped at any moment it leaves whole lots; the next round goes on.
+Source: coverage spec P0-9; facts: metaid §3.4.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import msgspec
 
+from refold import __version__
 from refold.coverage.chainpin import PATH, Pinned, Refused, chain_order, read_pin
+from refold.coverage.checks import validate
 from refold.coverage.store import Origin, open_store
 from refold.coverage.store.onchain import OnChain
+from refold.coverage.store.refusals import REFUSED_SECONDS, Reader, Refusals
 from refold.db import Database
 from refold.kernel.errors import InputError, RefoldError
+from refold.kernel.utc import later
 from refold.metaid.man.bodies import Bodies, Missing
 from refold.metaid.man.client import ManClient
 from refold.metaid.man.report import WalkReport
@@ -34,7 +38,9 @@ LOT_BYTES = 32 * 1024 * 1024
 MAX_LISTED = 100
 """Pins that were refused, or not got, that are named; all are counted."""
 
-Outcome = Literal["new", "again", "moved"]
+_ANY_TIME = "9999-12-31T23:59:59Z"
+_OF_THE_MOMENT = frozenset({"pin-altered", "pin-unproved", "E_ASOF_FUTURE"})
+"""Codes that another indexer, or another moment, may not give."""
 
 
 class Imported(msgspec.Struct, frozen=True, rename="camel"):
@@ -42,7 +48,8 @@ class Imported(msgspec.Struct, frozen=True, rename="camel"):
 
     `new` receipts, pins that brought one `again`, pins that `moved` to another block or out of it,
     and those that `vanished`. `refused` are pins that are no receipts, `missing` those that could
-    not be read; the first `MAX_LISTED` of each are told. `known` pins were passed over.
+    not be read; the first `MAX_LISTED` of each are told. `known` pins were passed over, and so were
+    those that were `refused_before`.
     """
 
     new: int
@@ -51,6 +58,7 @@ class Imported(msgspec.Struct, frozen=True, rename="camel"):
     vanished: int
     known: int
     refused: int
+    refused_before: int
     missing: int
     refusals: tuple[Refused, ...]
     misses: tuple[Missing, ...]
@@ -86,7 +94,11 @@ class _Round:
         self._man = man
         self._now = now
         self._txs = txs
+        self._reader = Reader(man.base, __version__, txs is not None)
+        self._since = later(now, -REFUSED_SECONDS)
         self._known: dict[str, int | None] = {}
+        self._spam: dict[str, int] = {}
+        self._to_remember: list[tuple[str, int]] = []
         self._listed: set[str] = set()
         self._passed: set[str] = set()
         self._gone: list[str] = []
@@ -124,7 +136,8 @@ class _Round:
             lot += self._look_for(sorted(set(before) - self._listed))
         self._store(lot)
         self._forget()
-        self._tally["known"] = len(self._passed)
+        self._tally["known"] = len(self._passed - self._spam.keys())
+        self._tally["refused_before"] = len(self._passed & self._spam.keys())
         return Imported(
             **{name: self._tally[name] for name in _COUNTED},
             refusals=tuple(self._refusals),
@@ -138,9 +151,11 @@ class _Round:
         self._listed.update(entry.id for entry in page.broken if entry.id)
         with self._database.read() as connection:
             self._known |= {pin: known.height for pin, known in OnChain(connection).of(ids).items()}
+            self._spam |= Refusals(connection).of(ids, self._reader, self._since, self._now)
 
     def _holds(self, row: Row) -> bool:
-        held = row.id in self._known and self._known[row.id] == _height_of(row)
+        places = self._known if row.id in self._known else self._spam
+        held = row.id in places and places[row.id] == _height_of(row)
         if held:
             self._passed.add(row.id)
         return held
@@ -159,17 +174,26 @@ class _Round:
         found = read_pin(pin, self._now, raw)
         if isinstance(found, Refused):
             self._refuse(found)
+            lasts = _OF_THE_MOMENT.isdisjoint(problem.code for problem in found.errors)
+            if lasts and found.height is not None:
+                self._to_remember.append((found.pin_id, found.height))
             return None
         return found
 
     def _store(self, lot: Sequence[Pinned]) -> None:
         """Store receipts in the order of the chain, in one transaction."""
         with self._database.write() as connection:
-            receipts = open_store(connection).receipts
+            receipts, refusals = open_store(connection).receipts, Refusals(connection)
+            refusals.remember(self._to_remember, self._reader, self._now)
+            refusals.forget([found.pin_id for found in lot])
+            refusals.prune(self._since)
+            self._to_remember.clear()
             for found in sorted(lot, key=chain_order):
                 origin = Origin("chain", found.pin_id, found.author, found.height)
                 try:
-                    stored = receipts.put(found.body, self._now, origin)
+                    # `read_pin` judged its asOf, by the time of its block.
+                    valid = validate(found.body, _ANY_TIME)
+                    stored = receipts.put_valid(valid, found.body, self._now, origin)
                 except InputError as error:
                     self._refuse(Refused(found.pin_id, found.height, found.author, error.errors))
                     continue
@@ -214,7 +238,10 @@ class _Round:
             self._misses.append(missing)
 
 
-_COUNTED = ("new", "again", "moved", "vanished", "known", "refused", "missing")
+_COUNTED = (
+    *("new", "again", "moved", "vanished", "known", "refused", "refused_before"),
+    "missing",
+)
 
 
 def _height_of(row: Row) -> int | None:

@@ -7,8 +7,7 @@ does are refused, as a cut one looks the same. Source: coverage spec §5.5 R-2 t
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from io import BytesIO
 
 import httpcore2
@@ -18,15 +17,13 @@ from refold.kernel.addresses import Url, join_url
 from refold.kernel.dial import Allowance
 from refold.kernel.errors import InputError, SourceError
 from refold.kernel.gunzip import gunzip
+from refold.kernel.headers import Headers, header_of, http_date
 
 __all__ = [
     "Head",
-    "Headers",
     "asked_wait",
     "broken",
     "check_end",
-    "generated_at",
-    "header_of",
     "off_source",
     "read_body",
     "read_head",
@@ -40,9 +37,6 @@ _BODILESS = frozenset({204, 304})
 _GZIP = frozenset({"gzip", "x-gzip"})
 _TOO_LARGE = 431  # h11's hint that a head was over the limit
 _DIGITS = re.compile("[0-9]+")
-_AGE = re.compile("[0-9]{1,15}")
-
-Headers = tuple[tuple[str, str], ...]
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -55,12 +49,6 @@ class Head(msgspec.Struct, frozen=True):
     def header(self, name: str) -> str | None:
         """Give what `header_of` gives."""
         return header_of(self.headers, name)
-
-
-def header_of(headers: Headers, name: str) -> str | None:
-    """Give the value of header `name` (lower case), its lines joined with ", "; None if absent."""
-    values = [value for key, value in headers if key == name]
-    return ", ".join(values) if values else None
 
 
 def read_head(response: httpcore2.Response, allowance: Allowance) -> Head:
@@ -195,28 +183,8 @@ def asked_wait(head: Head, now: datetime) -> float | None:
         return None
     if _DIGITS.fullmatch(value):
         return float(value)
-    until = _http_date(value)
+    until = http_date(value)
     if until is None:
         return None
-    since = _http_date(head.header("date") or "") or now
+    since = http_date(head.header("date") or "") or now
     return max(0.0, (until - since).total_seconds())
-
-
-def generated_at(headers: Headers) -> float | None:
-    """Give the Unix time at which an answer was made: its Date less its Age (RFC 9111 §5.1).
-
-    None without a valid Date; an Age that is no number of seconds is none.
-    """
-    date = _http_date(header_of(headers, "date") or "")
-    age = header_of(headers, "age") or ""
-    if date is None:
-        return None
-    return date.timestamp() - (int(age) if _AGE.fullmatch(age) else 0)
-
-
-def _http_date(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -34,7 +34,6 @@ from refold.kernel.answer import (
     asked_wait,
     broken,
     check_end,
-    header_of,
     off_source,
     read_body,
     read_head,
@@ -55,6 +54,7 @@ from refold.kernel.dial import (
     resolve_system,
 )
 from refold.kernel.errors import SourceError
+from refold.kernel.headers import header_of
 from refold.kernel.policy import (
     NO_HEADERS,
     OWN_HEADERS,

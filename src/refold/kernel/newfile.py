@@ -14,12 +14,13 @@ __all__ = ["new_file"]
 
 
 @contextmanager
-def new_file(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
+def new_file(path: Path, *, force: bool = False, durable: bool = True) -> Iterator[BinaryIO]:
     """Give a file to write, which has the name `path` once the block ended without an error.
 
     Until then it stands in the same folder under a name that begins with a dot and ends in `.part`;
     an error removes it, a kill leaves it. When it gets its name it is on the disk. Of a link the
-    target is written. `force` lets it take the place of a file that is there.
+    target is written. `force` lets it take the place of a file that is there. One that is not
+    `durable` comes to the disk when the system sees fit: for thousands that can be made again.
 
     Raises UsageError `file-exists`, `file-not-regular`, and `file-unwritable` for every OSError in
     the block.
@@ -32,10 +33,12 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
             with partial.open("xb") as file:
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                if durable:
+                    os.fsync(file.fileno())
             _require_free(path, target, force=force)  # somebody else may have been quicker
             partial.replace(target)
-            _settle(target.parent)
+            if durable:
+                _settle(target.parent)
         except BaseException:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)

@@ -49,15 +49,18 @@ class EventStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Tell what happens until the listener leaves, the server stops, or the time is over."""
-        if not scope["state"].get(IS_HEAD) and self._site.listeners.count >= MAX_LISTENERS:
+        if scope["state"].get(IS_HEAD):
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return
+        if self._site.listeners.count >= MAX_LISTENERS:
             raise SourceError("busy", "all live feeds that may run at once are running", "wait")
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        if not scope["state"].get(IS_HEAD):
-            self._site.listeners.count += 1
-            try:
-                await self._tell(receive, send)
-            finally:
-                self._site.listeners.count -= 1
+        self._site.listeners.count += 1  # before anything is waited for: others come meanwhile
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            await self._tell(receive, send)
+        finally:
+            self._site.listeners.count -= 1
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _tell(self, receive: Receive, send: Send) -> None:

@@ -103,7 +103,7 @@ def _told(error: Exception, codes: Codes, log: Log) -> str:
     fault = fault_of(error, codes, reference)
     if fault.status >= 500:
         log.error("tool-failed", reference=reference, **described(error))
-    return json_bytes(fault.details("")).decode()
+    return fault.body("").decode()
 
 
 def mcp_mount(log: Log) -> Any:  # noqa: ANN401 (see application.Mount)

@@ -60,11 +60,10 @@ def respond(call: Call, result: object) -> ASGIApp:
     answer: Answer[Any] = result if isinstance(result, Answer) else Answer(result)
     route = call.operation.route
     cache = answer.cache or route.cache
-    wanted = call.headers.get("if-none-match", "")
     etag = ""
     if answer.version:
         etag = etag_of_version(answer.version, call.variant)
-        if is_known(wanted, etag):
+        if is_known(call.headers.get("if-none-match", ""), etag):
             return _not_modified(call, etag, cache)
     value = answer.value() if callable(answer.value) else answer.value
     if isinstance(value, Lines):
@@ -76,7 +75,7 @@ def respond(call: Call, result: object) -> ASGIApp:
     body, media_type = _body_of(call, value, answer.media_type)
     if not etag and answer.status == 200 and cache != NO_STORE:
         etag = etag_of(body)
-        if is_known(wanted, etag):
+        if is_known(call.headers.get("if-none-match", ""), etag):
             return _not_modified(call, etag, cache)
     headers = [
         (b"content-type", media_type.encode()),

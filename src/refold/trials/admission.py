@@ -14,6 +14,7 @@ import hmac
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -76,8 +77,12 @@ ADMISSION_CODES: Final[dict[str, Code]] = {
 """What can be wrong with admission, besides the form of key and proof."""
 
 _CHALLENGE = re.compile("([^/]{1,300})/([0-9]{10})/([0-9a-f]{32})/([0-9a-f]{32})")
-_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(
+    map(chr, (*range(0x180B, 0x1810), *range(0xE0100, 0xE01F0)))
+)
 """What is no space and no control by its category, and shows nothing all the same."""
+_SELECTORS = frozenset(map(chr, range(0xFE00, 0xFE10)))
+"""They choose how a sign looks, as in emoji; behind a letter they show nothing."""
 
 
 class Challenge(msgspec.Struct, frozen=True):
@@ -184,8 +189,9 @@ def _is_name(name: str) -> bool:
     if not 0 < len(name) <= MAX_NAME or name != name.strip(" "):
         return False
     return not any(
-        char != " " and (unicodedata.category(char)[0] in "CZ" or char in _BLANK_LETTERS)
-        for char in name
+        (char != " " and (unicodedata.category(char)[0] in "CZ" or char in _BLANK_LETTERS))
+        or (char in _SELECTORS and unicodedata.category(before)[0] in "LMZ")
+        for before, char in pairwise(f" {name}")
     )
 
 

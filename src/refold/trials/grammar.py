@@ -56,6 +56,7 @@ _HEADER = tuple(
         ("unicode_break", "[\u2028\u2029]"),
     )
 )
+_UNSEEN = re.compile("|".join(characters.pattern for _, characters in _HEADER))
 _NEARLY = re.compile("(trial|run|disposition|review|withdraw|revoke)-v[0-9]+")
 _NAMED = re.compile("([A-Za-z][A-Za-z0-9-]*):(.*)", re.DOTALL)
 _SPACED = re.compile("[A-Za-z][A-Za-z0-9_-]*[ \t]+:.*", re.DOTALL)
@@ -95,7 +96,8 @@ def read_sheet(content: bytes | str) -> tuple[Sheet, tuple[Fault, ...]]:
     first, *rest = text.split("\n")
     form = FORMATS.get(first)
     if form is None:
-        trimmed = first.strip(OUTER_WHITESPACE).casefold()
+        # What cannot be seen in a header makes no other line of it either.
+        trimmed = _UNSEEN.sub("", first).strip(OUTER_WHITESPACE).casefold()
         if _NEARLY.fullmatch(trimmed) is None:
             return Sheet(None, (), text), tuple(faults)
         form = FORMATS.get(trimmed)

@@ -8,6 +8,7 @@ spec §2.
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final, Literal
 
@@ -139,6 +140,7 @@ class Rates:
                 del full[who]
 
 
+@lru_cache(maxsize=4_096)  # each post asks twice, and many come from the same
 def network_of(address: str) -> str:
     """Give the network that an address stands for: itself for IPv4, its /64 for IPv6.
 

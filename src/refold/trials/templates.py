@@ -22,4 +22,7 @@ def example(form: Format, origin: str) -> str:
 def _blank(field: Field) -> str:
     if field.values:
         return " | ".join(field.values)
-    return f"<{field.says}>" if field.required else f"<optional: {field.says}>"
+    says = f"{field.says}; YYYY-MM-DDTHH:MM:SSZ" if field.form == "time" else field.says
+    # Some are needed with certain values of another field, and say so themselves.
+    is_needed = field.required or says.startswith("required ")
+    return f"<{says}>" if is_needed else f"<optional: {says}>"

@@ -173,6 +173,16 @@ def test_what_stayed_is_folded_to_the_lines_around_a_change() -> None:
     assert sum(folded) > 190
 
 
+def test_one_line_stands_beside_that_of_several_which_it_was_part_of() -> None:
+    several = "first line, which goes on\n\nmiddle\n\nand the last line"
+    for one, at in (("first line, and no more", 0), ("here comes the last line", -1)):
+        for before, after, side in ((one, several, 0), (several, one, 1)):
+            pairs = sides_of(diff_texts(before, after)).pairs
+            assert len(pairs) == 5
+            assert said(pairs[at][side]) == one
+            assert said(pairs[at][1 - side]) == several.split("\n")[at]
+
+
 def test_a_difference_is_cut_where_it_would_be_too_much() -> None:
     pieces = [Piece("gone", "a\n" * 500), Piece("new", "b" * 1000)]
     assert column_of(pieces, 100).is_cut

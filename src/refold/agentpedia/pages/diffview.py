@@ -5,7 +5,7 @@ what changed; what is longer than a page may be is cut, and the answer says so.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from refold.agentpedia.worddiff import Piece
@@ -137,10 +137,29 @@ def _pairs(parts: Iterator[Part]) -> Iterator[Pair]:
 
 
 def _paired(before: list[list[Piece]], after: list[list[Piece]]) -> Iterator[Pair]:
-    """Pair lines, the last ones with each other: both end where a line end stayed."""
-    for one, other in zip_longest(before[:-1], after[:-1]):
-        yield Pair(None if one is None else tuple(one), None if other is None else tuple(other))
+    """Pair lines, the last ones with each other: both end where a line end stayed.
+
+    One line against several stands beside that of them which it has more in common with.
+    """
+    if min(len(before), len(after)) == 1 < max(len(before), len(after)):
+        first, last = _in_common(before[0], after[0]), _in_common(before[-1][::-1], after[-1][::-1])
+        if first > last:
+            yield from _beside(before, after)
+            return
+    yield from _beside(before[:-1], after[:-1])
     yield Pair(tuple(before[-1]), tuple(after[-1]))
+
+
+def _beside(before: list[list[Piece]], after: list[list[Piece]]) -> Iterator[Pair]:
+    """Pair lines in their order, the last ones of the longer side with nothing."""
+    for one, other in zip_longest(before, after):
+        yield Pair(None if one is None else tuple(one), None if other is None else tuple(other))
+
+
+def _in_common(one: list[Piece], other: list[Piece]) -> int:
+    """Count the characters that stayed at the beginning of two lines."""
+    pairs = takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False))
+    return sum(len(piece.text) for piece, _ in pairs)
 
 
 def _cut(cell: Cell | None, most: int) -> Cell | None:

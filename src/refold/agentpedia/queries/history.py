@@ -31,7 +31,7 @@ from refold.agentpedia.queries.texts import (
 )
 from refold.agentpedia.shares import TextOf, shares_of
 from refold.agentpedia.store import Cursor, Page, StoredStep, StoredVersion
-from refold.agentpedia.worddiff import diff_texts
+from refold.agentpedia.worddiff import compare_texts
 from refold.kernel.errors import InputError
 
 __all__ = [
@@ -205,7 +205,7 @@ def difference_of(look: Look, before: str, after: str) -> Difference:
     versions = [named_version(look, name) for name in (before, after)]
     items = [item_of(look, version) for version in versions]
     texts = [text_of(look, version)[0] for version in versions]
-    pieces = None
+    pieces, is_coarse = None, False
     if not any(item.withheld for item in items) and None not in texts:
         said = [text or "" for text in texts]
         if max(map(len, said)) > MAX_DIFF:
@@ -214,8 +214,9 @@ def difference_of(look: Look, before: str, after: str) -> Difference:
                 f"texts of more than {MAX_DIFF} characters are not compared",
                 "read them as plain text, and compare them yourself",
             )
-        pieces = tuple(diff_texts(*said))
-    return Difference(before=items[0], after=items[1], pieces=pieces)
+        found = compare_texts(*said)
+        pieces, is_coarse = tuple(found.pieces), found.is_coarse
+    return Difference(before=items[0], after=items[1], pieces=pieces, is_coarse=is_coarse)
 
 
 def composition_of(look: Look, key: str) -> Composition:

@@ -225,11 +225,16 @@ class Composition(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class Difference(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """Two versions compared by word; `pieces` are null when a text is not to be had."""
+    """Two versions compared by word; `pieces` are null when a text is not to be had.
+
+    `is_coarse`: they differ in so much that not all of it was compared; words within what is gone
+    and new may be the same.
+    """
 
     before: VersionItem
     after: VersionItem
     pieces: tuple[Piece, ...] | None
+    is_coarse: bool = False
 
 
 class Backlink(msgspec.Struct, frozen=True, rename="camel"):

@@ -28,14 +28,14 @@ from refold.coverage.jobs.crew import Crew
 from refold.coverage.jobs.pace import Pace, Rhythm
 from refold.coverage.jobs.worker import new_job
 from refold.coverage.store import Store, open_store
-from refold.coverage.store.model import ENDED, Job, NewJob, Origin, Stored
+from refold.coverage.store.model import ENDED, Job, NewJob, Origin, Stored, StoredReceipt
 from refold.db import Database
 from refold.kernel import utc
 from refold.kernel.errors import InputError, SourceError
 from refold.serving.problem import DetailedError
 from refold.serving.reading import Threads, read_inline
 
-__all__ = ["Desk", "Share", "unknown_job"]
+__all__ = ["Desk", "Share", "shown_receipt", "unknown_job"]
 
 RETRY_SECONDS = 10
 """When somebody whose verifications have not ended may come back."""
@@ -128,7 +128,7 @@ class Desk:
         since = utc.format_utc(self._now() - timedelta(seconds=fresh))
         with self._write() as store:
             jobs = store.jobs
-            if fresh and (known := jobs.fresh(name, since, sources=sources)) is not None:
+            if fresh and (known := jobs.fresh(name, since, now, sources=sources)) is not None:
                 return known
             if not jobs.is_about(name):
                 if jobs.count(asker=asker) >= most:
@@ -149,7 +149,9 @@ class Desk:
             if job is None:
                 raise unknown_job()
             if job.state in ENDED:
-                raise InputError("job-ended", f"the job is {job.state}", "", "/id")
+                raise InputError(
+                    "job-ended", f"the job is {job.state}", "verify again for a new one", "/id"
+                )
             if job.shared or job.origin != "asked":
                 raise InputError("job-not-yours", "others wait for it", "let it end", "/id")
             return store.jobs.cancel(name, self.moment()) or job
@@ -184,6 +186,19 @@ class Desk:
             raise SourceError("coverage-reading", "this process only reads", "ask the server")
         with self._writing.write() as connection:
             yield open_store(connection)
+
+
+def shown_receipt(store: Store, name: str) -> StoredReceipt:
+    """Give a receipt that is shown. Raises InputError `receipt-unknown`, `receipt-withheld`."""
+    row = store.receipts.get(name)
+    if row is None:
+        raise InputError("receipt-unknown", "there is no such receipt", "list them", "/hash")
+    hidden = store.hiding.of(name)
+    if hidden is not None:
+        why = f"the operator hides it: {hidden.reason}"
+        hint = "/v1/coverage/hidden lists all that is; ask the operator, or another node"
+        raise InputError("receipt-withheld", why, hint, "/hash")
+    return row
 
 
 def unknown_job() -> InputError:

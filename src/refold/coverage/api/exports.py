@@ -3,13 +3,12 @@
 import msgspec
 
 from refold.coverage.api.asked import ReceiptAsked
-from refold.coverage.api.desk import Desk
+from refold.coverage.api.desk import Desk, shown_receipt
 from refold.coverage.checks import validate
 from refold.coverage.export import MEDIA_TYPES, Form, export, read_report
 from refold.coverage.store import Store
 from refold.coverage.store.model import PinOf
 from refold.coverage.store.onchain import OnChain
-from refold.kernel.errors import InputError
 from refold.serving.answers import Answer, Page
 from refold.serving.asked import ListAsked
 from refold.serving.call import Call
@@ -99,13 +98,8 @@ class ExportsApi:
 
 def _stored(store: Store, name: str) -> tuple[bytes, bytes | None]:
     """Give record and report of a receipt. Raises InputError `receipt-…`."""
-    data = store.receipts.record(name) if store.receipts.get(name) else None
-    if data is None:
-        raise InputError("receipt-unknown", "there is no such receipt", "list them", "/hash")
-    hidden = store.hiding.of(name)
-    if hidden is not None:
-        raise InputError("receipt-withheld", f"the operator hides it: {hidden.reason}", "", "/hash")
-    return data, store.receipts.report(name)
+    shown_receipt(store, name)
+    return store.receipts.record(name) or b"", store.receipts.report(name)
 
 
 def _export(form: Form, name: str, data: bytes, report: bytes | None) -> bytes:

@@ -28,7 +28,8 @@ command, and each one may be a row of a receipt's history."""
 VERIFY_BURST: Final = 20
 """Verifications of a client at once after a rest."""
 MAX_JOBS: Final = 100
-"""Verifications that have not ended: at the pace of the node the last one begins within an hour."""
+"""Verifications that have not ended: at the pace of the node the last one begins within an hour,
+unless sources drip; a client has one worker at a time."""
 STORE_SECONDS: Final = 5.0
 """From one receipt that a client stores to the next, on average."""
 STORE_BURST: Final = 60
@@ -72,5 +73,6 @@ LIMITS: tuple[Limit, ...] = (
     Limit("coverage.schedule.shortest", schedule.SHORTEST_SECONDS, "seconds", "between checks"),
     Limit("coverage.schedule.longest", schedule.LONGEST_SECONDS, "seconds", "while it is valid"),
     Limit("coverage.schedule.expired", schedule.EXPIRED_SECONDS, "seconds", "after validUntil"),
+    Limit("coverage.schedule.rest", schedule.REST, "times", "what a check took, to the next"),
     Limit("coverage.schedule.retry", schedule.RETRY_SECONDS, "seconds", "first, source away"),
 )

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from refold.coverage.api.asked import OfReceiptAsked, ReceiptAsked, ReceiptsAsked
 from refold.coverage.api.codes import RECORD_CODES
-from refold.coverage.api.desk import Desk
+from refold.coverage.api.desk import Desk, shown_receipt
 from refold.coverage.api.limits import SHOWN_JUDGEMENTS, SHOWN_LINKS
 from refold.coverage.api.model import (
     EquivocationShown,
@@ -58,7 +58,7 @@ class ReceiptsApi:
         """
         desk = self._desk
         stored = await desk.threads.run(desk.store, body, desk.asker(call.client))
-        item = desk.inline(lambda store: _item(_shown_one(store, stored.hash)))
+        item = desk.inline(lambda store: _item(shown_receipt(store, stored.hash)))
         if not stored.is_new:
             return Answer(item)
         location = call.site.address(f"/v1/coverage/receipts/{stored.hash}")
@@ -94,7 +94,7 @@ class ReceiptsApi:
 
         def ask(connection: Connection) -> ReceiptShown:
             store = open_store(connection)
-            return _whole(store, _shown_one(store, asked.hash))
+            return _whole(store, shown_receipt(store, asked.hash))
 
         # Each step of a chain compares two records, which may have a megabyte each.
         return await read_in_thread(call.site.searches, self._desk.database, ask)
@@ -154,18 +154,7 @@ class ReceiptsApi:
 
     def _of(self, name: str, question: Callable[[Store, StoredReceipt], _T]) -> _T:
         """Ask about a receipt that is here and shown."""
-        return self._desk.inline(lambda store: question(store, _shown_one(store, name)))
-
-
-def _shown_one(store: Store, name: str) -> StoredReceipt:
-    """Give a receipt. Raises InputError `receipt-unknown`, `receipt-withheld`."""
-    row = store.receipts.get(name)
-    if row is None:
-        raise InputError("receipt-unknown", "there is no such receipt", "list them", "/hash")
-    hidden = store.hiding.of(name)
-    if hidden is not None:
-        raise InputError("receipt-withheld", f"the operator hides it: {hidden.reason}", "", "/hash")
-    return row
+        return self._desk.inline(lambda store: question(store, shown_receipt(store, name)))
 
 
 def _whole(store: Store, row: StoredReceipt) -> ReceiptShown:

@@ -12,6 +12,7 @@ from datetime import datetime
 from threading import Event, Thread
 
 from refold.coverage.jobs.limits import (
+    LEAVE_SECONDS,
     POLL_SECONDS,
     PRUNE_SECONDS,
     STANDBY_SECONDS,
@@ -32,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Crew:
-    """See the module. `now` is the clock of the judgements; `standby` is for tests."""
+    """See the module. `now` is the clock of the judgements; `standby`, `leave` are for tests."""
 
     def __init__(
         self,
@@ -42,12 +43,14 @@ class Crew:
         workers: int = WORKERS,
         now: Callable[[], datetime] = utc.now,
         standby: float = STANDBY_SECONDS,
+        leave: float = LEAVE_SECONDS,
     ) -> None:
         self._database = database
         self._walk = walk
         self._workers = workers
         self._now = now
         self._standby = standby
+        self._leave = leave
         self._wake = Event()
 
     def wake(self) -> None:
@@ -95,8 +98,11 @@ class Crew:
         finally:
             ended.set()
             self._wake.set()
+            until = time.monotonic() + self._leave
             for thread in threads:
-                thread.join()
+                thread.join(max(0.0, until - time.monotonic()))
+            if any(thread.is_alive() for thread in threads):  # they wait for answers
+                worker.leave()
         if failures:
             raise failures[0]
 

@@ -35,6 +35,15 @@ PROGRESS_SECONDS: Final = 1.0
 """Between two writings of how far a job is, which is also when it hears that it is cancelled."""
 POLL_SECONDS: Final = 1.0
 """Between two looks for work of other processes; this one's own is told at once."""
+CHECK_EACH: Final = 4
+"""Of so many things that are begun one is a check that is due, if any is: whoever keeps asking does
+not keep what is stored from being checked."""
+GIVEN_UP_SECONDS: Final = 30 * 86_400
+"""Until a receipt is tried again whose job was given up: another version may do better."""
+AHEAD_SECONDS: Final = 300
+"""By how much a check may lie in the future; beyond, the clock was ahead, and it counts no more."""
+LEAVE_SECONDS: Final = 4.0
+"""For which the end of the process waits for a walk; then its job waits for the next process."""
 STANDBY_SECONDS: Final = 5.0
 """Between two tries to be the process that verifies, and before work goes on after an error."""
 KEEP_SECONDS: Final = 86_400

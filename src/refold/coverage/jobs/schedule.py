@@ -9,10 +9,12 @@ from refold.kernel.utc import later, parse_utc
 __all__ = [
     "EXPIRED_SECONDS",
     "LONGEST_SECONDS",
+    "REST",
     "RETRY_SECONDS",
     "SHARE",
     "SHORTEST_SECONDS",
     "is_away",
+    "is_early",
     "next_check",
 ]
 
@@ -29,6 +31,9 @@ refutation turn out to be the source's fault."""
 RETRY_SECONDS: Final = 3_600
 """The first look at a source that was away; then twice as long each time, up to the wait for one
 that expired: most are back within hours, and one that is gone need not be asked every day."""
+REST: Final = 100
+"""How many times longer than a check takes the wait for the next one is at least: sources that drip
+would keep the workers from all others."""
 _MOST_DOUBLINGS: Final = 20
 
 _AWAY: Final = frozenset({"source_unreachable"})
@@ -42,11 +47,20 @@ def is_away(report: Report) -> bool:
     return report.coverage == "BROKEN" or bool(reasons & _AWAY)
 
 
-def next_check(report: Report, failures: int) -> str | None:
+def is_early(report: Report) -> bool:
+    """Tell whether a check came before asOf, and says nothing else of the record.
+
+    A record of a pin is taken by the time of its block, and clocks are set back.
+    """
+    return bool(report.errors) and all(one.code == "E_ASOF_FUTURE" for one in report.errors)
+
+
+def next_check(report: Report, failures: int, took: int = 0) -> str | None:
     """Give the moment of the next check after one that gave `report`; None for never.
 
-    `failures` are the checks in a row, this one included, at which a source was away. A record that
-    cannot be walked (of a version that is only validated) is never checked again.
+    `failures` are the checks in a row, this one included, at which a source was away, `took` the
+    seconds of this one. A record that cannot be walked (of a version that is only validated) is
+    never checked again.
     """
     if report.basis == "NONE":
         return None
@@ -56,7 +70,7 @@ def next_check(report: Report, failures: int) -> str | None:
     if failures:
         wait = RETRY_SECONDS * 2 ** min(failures - 1, _MOST_DOUBLINGS)
         seconds = max(seconds, wait) if is_over else wait
-        seconds = min(seconds, EXPIRED_SECONDS)
+    seconds = min(max(seconds, REST * took), EXPIRED_SECONDS)
     due = _later(now, seconds)
     over = _later(until, 1)
     if now <= until and over is not None and (due is None or over < due):

@@ -22,6 +22,9 @@ import msgspec
 from refold.coverage.jobs.bounds import bounded
 from refold.coverage.jobs.keeping import judge_stored
 from refold.coverage.jobs.limits import (
+    AHEAD_SECONDS,
+    CHECK_EACH,
+    GIVEN_UP_SECONDS,
     KEEP_JOBS,
     KEEP_SECONDS,
     MAX_ATTEMPTS,
@@ -53,6 +56,10 @@ class _CancelledError(Exception):
     """Somebody wants the job to end."""
 
 
+class _LeftError(Exception):
+    """The job was left to another process while it was walked."""
+
+
 class _StoppedError(Exception):
     """The process ends, or is no longer the one that verifies."""
 
@@ -80,18 +87,34 @@ class Worker:
         self._walk = walk
         self._now = now
         self._stop = stop or Event()
+        self._begun = 0
+        self._running: set[str] = set()
+        self._has_left = False
 
     def recover(self) -> None:
         """Let jobs that ran when their process died wait again. Only before anything runs here.
 
-        A stored receipt whose job was given up is not checked again by itself.
+        A stored receipt whose job was given up is left alone for long.
         """
 
         def recover(store: Store) -> None:
             for name in store.jobs.recover(self._moment(), MAX_ATTEMPTS):
-                store.receipts.postpone(name, None)
+                self._leave_alone(store, name)
 
         self._write(recover)
+
+    def leave(self) -> None:
+        """Let the jobs that run here wait again, and keep nothing more of them: the process ends.
+
+        For walks that wait for an answer while others are to stop; these have released theirs.
+        """
+
+        def leave(store: Store) -> None:
+            self._has_left = True
+            for name in sorted(self._running):
+                store.jobs.release(name)
+
+        self._write(leave)
 
     def step(self) -> bool:
         """Do one job, or check one receipt that is due; tell whether there was any."""
@@ -100,15 +123,20 @@ class Worker:
             return False
         with self._database.read() as connection:
             data = open_store(connection).receipts.record(job.receipt)
-        if data is None:
-            self._write(lambda store: store.jobs.ended(job.id, self._moment(), failed=BROKEN))
-        else:
+        try:
             self._run(job, data)
+        except _LeftError:
+            pass
+        finally:
+            self._running.discard(job.id)
         return True
 
     def prune(self) -> None:
-        """Delete jobs that ended long ago."""
-        before = utc.format_utc(self._now() - timedelta(seconds=KEEP_SECONDS))
+        """Delete jobs that ended long ago; let count no check of a clock that was ahead."""
+        now = self._now()
+        ahead = utc.format_utc(now + timedelta(seconds=AHEAD_SECONDS))
+        self._write(lambda store: store.receipts.check_again(ahead, utc.format_utc(now)))
+        before = utc.format_utc(now - timedelta(seconds=KEEP_SECONDS))
         while self._write(lambda store: store.jobs.prune(before, KEEP_JOBS)):
             pass
 
@@ -120,34 +148,43 @@ class Worker:
             if not store.jobs.waits() and not store.receipts.due(moment, 1):
                 return None
 
+        self._begun += 1
+        is_turn = self._begun % CHECK_EACH == 0
+
         def take(store: Store) -> Job | None:
-            job = store.jobs.claim(moment)
+            job = None if is_turn else store.jobs.claim(moment)
+            if job is None:
+                for receipt in store.receipts.due(moment, 1):
+                    new = NewJob(new_job(), receipt.hash, SCHEDULE, scheduled=True)
+                    store.jobs.ask(new, store.receipts.record(receipt.hash) or b"", moment)
+                job = store.jobs.claim(moment, due=True) or store.jobs.claim(moment)
             if job is not None:
-                return job
-            for receipt in store.receipts.due(moment, 1):
-                new = NewJob(new_job(), receipt.hash, SCHEDULE, scheduled=True)
-                store.jobs.ask(new, store.receipts.record(receipt.hash) or b"", moment)
-            return store.jobs.claim(moment)
+                self._running.add(job.id)
+            return job
 
         return self._write(take)
 
-    def _run(self, job: Job, data: bytes) -> None:
+    def _run(self, job: Job, data: bytes | None) -> None:
+        """Walk a job and keep what comes of it. Raises _LeftError if it was left meanwhile."""
+        if data is None:
+            self._end(lambda store: self._broken(store, job))
+            return
         try:
             report = self._walk(
                 data, self._moment(), _Teller(self, job.id).tell, sources=job.sources
             )
         except _CancelledError:
-            self._write(lambda store: store.jobs.ended(job.id, self._moment()))
+            self._end(lambda store: store.jobs.ended(job.id, self._moment()))
         except _StoppedError:
-            self._write(lambda store: store.jobs.release(job.id))
+            self._end(lambda store: store.jobs.release(job.id))
         except SourceError:  # of the database: what is told of the walk does not raise
             raise
         except Exception as error:  # noqa: BLE001 (one receipt may not end the work on all others)
             _log.error("a verification broke: %s at %s", type(error).__name__, _place(error))
-            self._write(lambda store: self._broken(store, job))
+            self._end(lambda store: self._broken(store, job))
         else:
             kept = bounded(report)
-            self._write(lambda store: self._keep(store, job, kept))
+            self._end(lambda store: self._keep(store, job, kept))
 
     def _keep(self, store: Store, job: Job, report: Report) -> None:
         """Keep the report of a job, and what it says of a stored receipt."""
@@ -155,12 +192,27 @@ class Worker:
             counts = (unit.pages, unit.observed_replayed, unit.requests)
             store.jobs.progress(job.id, unit.id, dict(zip(_COUNTS, counts, strict=True)))
         store.jobs.done(job.id, self._moment(), msgspec.json.encode(report))
-        judge_stored(store.receipts, job.receipt, report)
+        took = (self._now() - utc.parse_utc(report.now)).total_seconds()
+        judge_stored(store.receipts, job.receipt, report, max(0, int(took)))
 
     def _broken(self, store: Store, job: Job) -> None:
-        """Give up a job that met a defect; its receipt is not checked again by itself."""
+        """Give up a job that met a defect; its receipt is left alone for long."""
         store.jobs.ended(job.id, self._moment(), failed=BROKEN)
-        store.receipts.postpone(job.receipt, None)
+        self._leave_alone(store, job.receipt)
+
+    def _leave_alone(self, store: Store, name: str) -> None:
+        due = self._now() + timedelta(seconds=GIVEN_UP_SECONDS)
+        store.receipts.postpone(name, utc.format_utc(due))
+
+    def _end(self, change: Callable[[Store], object]) -> None:
+        """Change the tables at the end of a job that is still ours."""
+
+        def end(store: Store) -> None:
+            if self._has_left:
+                raise _LeftError
+            change(store)
+
+        self._write(end)
 
     def told(self, job: str, unit: str, spent: Spent) -> None:
         """Keep how far a job is; raises where it is to end."""

@@ -75,7 +75,7 @@ class Receipts(Protocol):
     def equivocations(self, name: str, limit: int) -> list[Equivocal]:
         """Give the receipts that contradict this one, unless others are known to have written them.
 
-        The pairs in which it is the later one come first.
+        Those of one known writer come first, then the pairs in which it is the later one.
         """
 
     def judged(self, name: str, report: Report, due_at: str | None, *, away: bool) -> Judged | None:
@@ -91,6 +91,12 @@ class Receipts(Protocol):
     def next_due(self) -> str | None:
         """Give the moment of the next check."""
 
+    def check_again(self, checked_after: str, now: str) -> int:
+        """Let receipts be due `now` that were checked after a moment: the clock was ahead then.
+
+        Give how many.
+        """
+
     def postpone(self, name: str, due_at: str | None) -> None:
         """Set the moment of the next check."""
 
@@ -102,7 +108,10 @@ class Jobs(Protocol):
     """Verifications that wait, run or have ended."""
 
     def ask(self, new: NewJob, data: bytes, now: str) -> Job:
-        """Give the job about a receipt that has not ended, else a new one; `data` is the record."""
+        """Give the job about a receipt that has not ended, else a new one; `data` is the record.
+
+        One that waits reads the sources too if this one is to; one that runs goes on as it is.
+        """
 
     def get(self, job: str) -> Job | None:
         """Give a job."""
@@ -110,8 +119,8 @@ class Jobs(Protocol):
     def report(self, job: str) -> bytes | None:
         """Give the report of a job that is done, as JSON."""
 
-    def fresh(self, name: str, since: str, *, sources: bool) -> Job | None:
-        """Give the last job about a receipt that was done at `since` or later."""
+    def fresh(self, name: str, since: str, now: str, *, sources: bool) -> Job | None:
+        """Give the last job about a receipt that was done from `since` to `now`."""
 
     def count(self, *, asker: str | None = None) -> int:
         """Count the jobs that have not ended, of all or of one asker."""
@@ -122,8 +131,12 @@ class Jobs(Protocol):
     def waits(self) -> bool:
         """Tell whether a job waits."""
 
-    def claim(self, now: str) -> Job | None:
-        """Take the job that waits longest, those that were asked for first; it is running then."""
+    def claim(self, now: str, *, due: bool = False) -> Job | None:
+        """Take the job that waits longest, those that were asked for first; it is running then.
+
+        Whoever asked for one that runs has to wait: slow sources of one client leave workers to
+        the others. With `due` only a job of the schedule is taken.
+        """
 
     def recover(self, now: str, most: int) -> list[str]:
         """Let jobs that ran when their process died wait again.

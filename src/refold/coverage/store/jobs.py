@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, delete, exists, func, select, update
+from sqlalchemy import Connection, Select, delete, exists, func, or_, select, update
 
 from refold.coverage.store import tables
 from refold.coverage.store.model import ENDED, Job, NewJob
@@ -32,6 +32,8 @@ class SqlJobs:
             found, first = known
             if first != new.asker:
                 self._set(found.id, shared=1)
+            if new.sources and found.state == "queued":
+                self._set(found.id, sources=1)
             return self.get(found.id) or found
         insert_missing(self._connection, tables.records, [{"hash": name, "body": data}])
         row = {
@@ -68,10 +70,14 @@ class SqlJobs:
         c = tables.job_reports.c
         return self._connection.scalar(select(c.body).where(c.job == job))
 
-    def fresh(self, name: str, since: str, *, sources: bool) -> Job | None:
+    def fresh(self, name: str, since: str, now: str, *, sources: bool) -> Job | None:
         """See the interface."""
         asked = select(*_COLUMNS, _J.asker).where(
-            _J.receipt == name, _J.state == "done", _J.ended_at >= since, _J.sources >= int(sources)
+            _J.receipt == name,
+            _J.state == "done",
+            _J.ended_at >= since,
+            _J.ended_at <= now,
+            _J.sources >= int(sources),
         )
         found = self._one(asked.order_by(_J.number.desc()).limit(1))
         return None if found is None else found[0]
@@ -92,9 +98,13 @@ class SqlJobs:
         asked = select(_J.id).where(_J.state == "queued").limit(1)
         return self._connection.scalar(asked) is not None
 
-    def claim(self, now: str) -> Job | None:
+    def claim(self, now: str, *, due: bool = False) -> Job | None:
         """See the interface."""
         asked = select(_J.id).where(_J.state == "queued").order_by(_J.origin, _J.number).limit(1)
+        served = select(_J.asker).where(_J.state == "running", _J.origin == "asked")
+        asked = asked.where(or_(_J.origin == "due", _J.asker.not_in(served)))
+        if due:
+            asked = asked.where(_J.origin == "due")
         job = self._connection.scalar(asked)
         if job is None:
             return None

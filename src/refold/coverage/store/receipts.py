@@ -63,6 +63,8 @@ class SqlReceipts:
                 tables.pins,
                 [{**row, "writer": origin.writer, "height": origin.height}],
             )
+        if is_new or origin.writer:
+            self._between.compare(name, receipt, origin.writer, now)
         return Stored(name, is_new, receipt)
 
     def get(self, name: str) -> StoredReceipt | None:
@@ -176,6 +178,13 @@ class SqlReceipts:
         due: str | None = self._connection.scalar(select(func.min(_C.due_at)))
         return due
 
+    def check_again(self, checked_after: str, now: str) -> int:
+        """See the interface."""
+        ahead = (_C.checked_at > checked_after, _C.due_at > now)
+        return self._connection.execute(
+            update(tables.receipts).where(*ahead).values(due_at=now)
+        ).rowcount
+
     def postpone(self, name: str, due_at: str | None) -> None:
         """See the interface."""
         self._connection.execute(
@@ -214,12 +223,12 @@ class SqlReceipts:
             "judged_at": "",
             "checked_at": "",
             "failures": 0,
-            "due_at": now,
+            # A pin's asOf is judged by its block, whose time may run ahead of ours.
+            "due_at": max(now, receipt.corpus.as_of),
         }
         self._connection.execute(tables.receipts.insert(), row)
         total = {"id": 1, "receipts": held.receipts + 1, "bytes": held.bytes + len(data)}
         put(self._connection, tables.totals, [total])
-        self._between.compare(name, receipt, now)
 
     def _rows(self, asked: Select[Any]) -> list[StoredReceipt]:
         return [StoredReceipt(*row) for row in self._connection.execute(asked)]

@@ -44,7 +44,8 @@ receipts = Table(
     Index(None, "kind", "number"),
     Index(None, "supersedes", "number"),
     Index(None, "signing_window", "number"),
-    Index(None, "due_at"),
+    Index(None, "due_at", "number"),
+    Index(None, "checked_at"),
 )
 """`number` counts receipts as they came. `asked` is the question as it is searched.
 `signing_window` is the hash of question, units, epoch and basis, "" without a consensus block.
@@ -60,8 +61,25 @@ pins = Table(
     Column("writer", NAME, nullable=False),
     Column("height", INT64),
     Index(None, "receipt", "height", "pin"),
+    Index(None, "height", "pin"),
+    Index(None, "writer", "receipt"),
 )
 """The pins that brought a receipt; `height` is the genesisHeight, NULL in the mempool."""
+
+refused = Table(
+    "coverage_refused",
+    METADATA,
+    Column("pin", NAME, primary_key=True),
+    Column("height", INT64, nullable=False),
+    Column("indexer", AnyText, nullable=False),
+    Column("version", NAME, nullable=False),
+    Column("proved", INT64, nullable=False),
+    Column("at", NAME, nullable=False),
+    Index(None, "at", "pin"),
+)
+"""Pins in blocks that were read, at `at`, and are no receipts: by which indexer's words, and by the
+rules of which version of refold; `proved` is 1 where the bytes were held against the transaction.
+"""
 
 judgements = Table(
     "coverage_judgements",

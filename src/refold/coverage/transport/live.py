@@ -18,10 +18,10 @@ from refold.coverage.walk.asking import Answer, Ask, Basis, Batch, Failure
 from refold.coverage.walk.budget import Budgets
 from refold.kernel import utc
 from refold.kernel.addresses import parse_url
-from refold.kernel.answer import Headers
 from refold.kernel.dial import Clock, TransientError
 from refold.kernel.errors import InputError, SourceError
 from refold.kernel.fetch import Fetched, GuardedClient
+from refold.kernel.headers import Headers
 from refold.kernel.policy import FetchPolicy
 
 __all__ = ["HEADERS", "PARALLEL", "Live", "Pacing", "policy_of"]

@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from refold.coverage.walk.asking import Answer, Ask, Basis, Batch, Failure, Transport
-from refold.kernel.answer import Headers
 from refold.kernel.canon import sha256_hex
 from refold.kernel.errors import InputError, UsageError
+from refold.kernel.headers import Headers
 
 __all__ = ["MAX_BATCHES", "MAX_LINE_BYTES", "Recorded", "Recorder"]
 

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
-from refold.kernel.answer import Headers, header_of
+from refold.kernel.headers import Headers, header_of
 
 __all__ = ["Answer", "Ask", "Basis", "Batch", "Failure", "Steps", "Transport"]
 

@@ -15,8 +15,8 @@ from refold.coverage.walk.replies import is_broken, refusal
 from refold.coverage.walk.sheet import Sheet
 from refold.coverage.walk.walked import Listed, PageProof, proof_of
 from refold.kernel.addresses import Url, parse_url
-from refold.kernel.answer import generated_at
 from refold.kernel.errors import InputError, one_line
+from refold.kernel.headers import generated_at
 
 __all__ = ["MAX_DRIFT_SECONDS", "HttpPages"]
 

@@ -18,14 +18,22 @@ from refold.serving.part import Gauge, Part
 from refold.serving.reading import read_inline
 from refold.serving.settings import ORIGIN
 from refold.trials.api.admitting import AdmissionApi
+from refold.trials.api.badges import BADGE_CODES, BadgesApi
 from refold.trials.api.codes import CODES, limits_of
 from refold.trials.api.documents import GUIDES, DocumentsApi, documents_of
 from refold.trials.api.feed import Hub
+from refold.trials.api.feeds import FeedsApi
+from refold.trials.api.foreign import FOREIGN_CODES, ForeignApi
+from refold.trials.api.home import HOME_CODES, HomeApi
+from refold.trials.api.indexes import INDEX_CODES, IndexesApi
+from refold.trials.api.indexesfresh import Fresh
+from refold.trials.api.indexesrecord import RecordApi
 from refold.trials.api.log import LOG_CODES, LogApi
 from refold.trials.api.office import Office, Writing, open_writing
 from refold.trials.api.posting import PostingApi
 from refold.trials.api.reading import ReadingApi, shown_messages
 from refold.trials.api.tools import trials_tools
+from refold.trials.api.toolsindexes import index_tools
 from refold.trials.node import node_of
 from refold.trials.settings import KEY
 from refold.trials.store.reading import Messages
@@ -38,6 +46,7 @@ def trials_part(office: Office) -> Part:
     hub = Hub(office.database, shown_messages)
     admission, posting = AdmissionApi(office), PostingApi(office, hub)
     documents = documents_of(office)
+    fresh, home = Fresh(office), HomeApi(office)
     return Part(
         name="trials",
         title="Cold trials",
@@ -47,11 +56,20 @@ def trials_part(office: Office) -> Part:
             posting,
             ReadingApi(office, hub),
             LogApi(office.database),
+            IndexesApi(office, fresh),
+            RecordApi(office, fresh),
+            home,
+            BadgesApi(office, fresh),
+            FeedsApi(office, fresh),
+            ForeignApi(office),
             DocumentsApi(office, documents),
         ),
-        codes=(*CODES, *LOG_CODES),
+        codes=(*CODES, *FOREIGN_CODES, *LOG_CODES, *INDEX_CODES, *HOME_CODES, *BADGE_CODES),
         limits=limits_of(office.node, office.published()),
-        tools=trials_tools(office, admission, posting, documents),
+        tools=(
+            *trials_tools(office, admission, posting, documents),
+            *index_tools(office, home),
+        ),
         gauges=_gauges(office),
         lifetimes=() if office.writing is None else (_until_the_end(office.writing),),
         guides=GUIDES,

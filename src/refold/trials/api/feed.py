@@ -72,8 +72,11 @@ class Hub:
     ) -> AsyncGenerator[bytes, None]:
         """Give the messages after an id, a mark `stored`, then new ones as they come.
 
-        Without an id it begins with the mark. `room` leaves out other rooms.
+        Without an id, or with one that is not there yet, it begins with the mark. `room` leaves out
+        other rooms. A network that has all its listeners already is told nothing.
         """
+        if self._of_networks[network] >= MAX_OF_NETWORK:  # several came in at once
+            return
         listener = _Listener()
         stored = read_inline(self._database, lambda found: Messages(found).latest_id())
         if not self._listeners:
@@ -83,13 +86,12 @@ class Hub:
         if self._pump is None or self._pump.done():
             self._pump = asyncio.create_task(self._work())
         try:
-            sent = stored if after is None else after
+            sent = stored if after is None else min(after, stored)
             while sent < stored:
-                page = read_inline(self._database, self._read, sent)
-                for number, of, piece in page:
+                page = read_inline(self._database, self._read, sent, room)
+                for number, _, piece in page:
                     sent = number
-                    if room is None or of == room:
-                        yield piece
+                    yield piece
                 if len(page) < PAGE:
                     break
             sent = max(sent, stored)
@@ -104,9 +106,12 @@ class Hub:
             if not self._of_networks[network]:
                 del self._of_networks[network]
 
-    def _read(self, connection: Connection, after: int) -> list[tuple[int, str, bytes]]:
-        """Give the next messages as events, with their ids and rooms."""
-        messages = Messages(connection).since(after, PAGE)
+    def _read(
+        self, connection: Connection, after: int, room: str | None = None
+    ) -> list[tuple[int, str, bytes]]:
+        """Give the next messages, of one room or all, as events with their ids and rooms."""
+        place = Messages(connection)
+        messages = place.since(after, PAGE) if room is None else place.room(room, after, PAGE)
         return [
             (
                 message.id,

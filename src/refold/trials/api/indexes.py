@@ -3,10 +3,12 @@
 Source: cold trials spec §4.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import astuple
 from sqlalchemy import Connection
 
 from refold.kernel.errors import InputError
@@ -27,8 +29,8 @@ from refold.trials.api.indexesmaking import (
     trials_shown,
 )
 from refold.trials.api.indexesshown import (
-    BlockersShown,
     BlockerShown,
+    BlockersShown,
     ServiceOne,
     ServicesShown,
     TrialOne,
@@ -44,7 +46,7 @@ from refold.trials.store.indexreading import IndexReader, TrialPlace
 from refold.trials.tables import FORMATS
 from refold.trials.templates import template
 
-__all__ = ["INDEX_CODES", "HostAsked", "HostAsked3", "IndexesApi", "MAX_PAGE"]
+__all__ = ["DEFAULT_PAGE", "INDEX_CODES", "MAX_PAGE", "Id", "IndexesApi", "next_by_id"]
 
 MAX_PAGE = 200
 """Items of a page at most."""
@@ -52,7 +54,7 @@ DEFAULT_PAGE = 50
 NEWEST_TRIALS = 20
 """Trials that an answer about a service names; the list of trials has all."""
 MAX_DAYS = 400
-"""Days that one page of blockers looks at: more than a year without a match ends the page."""
+"""Days that one page of blockers looks at: a year without the class ends the page, not the list."""
 
 INDEX_CODES: tuple[Code, ...] = (
     Code("trial-unknown", 404, "No such trial", "There is no trial of this id."),
@@ -157,7 +159,8 @@ class IndexesApi:
             reader = IndexReader(connection, now)
             rows = reader.trials(place, asked.limit + 1, asked.state)
             shown = rows[: asked.limit]
-            cursor = _cursor(call, asked, shown[-1][0] if len(rows) > len(shown) else None)
+            at = astuple(shown[-1][0]) if len(rows) > len(shown) else None
+            cursor = _cursor(call, asked, at)
             items = trials_shown(reader, [row for _, row in shown], now, self._office.address)
             answer = TrialsShown(
                 items,
@@ -196,7 +199,7 @@ class IndexesApi:
                 runs_shown(reader, shown, now, answers=True),
                 cursor,
             )
-            return answer, _next_by_id(call, "after", cursor)
+            return answer, next_by_id(call, "after", cursor)
 
         return self._fresh.give(call, make)
 
@@ -264,11 +267,9 @@ class IndexesApi:
         place = call.place(asked, tuple[str, str])
 
         def make(connection: Connection, now: int) -> tuple[BlockersShown, str]:
-            items = self._blockers(IndexReader(connection, now), asked, place, now)
-            shown = items[: asked.limit]
-            at = (shown[-1].day, shown[-1].id) if len(items) > len(shown) else None
+            items, at = _blockers(IndexReader(connection, now), asked, place, now)
             cursor = _cursor(call, asked, at)
-            return BlockersShown(tuple(shown), cursor), _next(call, cursor)
+            return BlockersShown(tuple(items), cursor), _next(call, cursor)
 
         return self._fresh.give(call, make)
 
@@ -284,7 +285,10 @@ class IndexesApi:
             shown = runs[: asked.limit]
             cursor = shown[-1].row.id if len(runs) > len(shown) else None
             address = self._office.address
-            badge, page = address(badge_path(row.service, "svg")), address(service_path(row.service))
+            badge, page = (
+                address(badge_path(row.service, "svg")),
+                address(service_path(row.service)),
+            )
             answer = ServiceOne(
                 row.service,
                 row.trials,
@@ -299,46 +303,45 @@ class IndexesApi:
                 runs_shown(reader, shown, now, answers=False),
                 cursor,
             )
-            return answer, _next_by_id(call, "before", cursor)
+            return answer, next_by_id(call, "before", cursor)
 
         return self._fresh.give(call, make)
 
-    def _blockers(
-        self,
-        reader: IndexReader,
-        asked: BlockersAsked,
-        place: tuple[str, str] | None,
-        now: int,
-    ) -> list[BlockerShown]:
-        """Give one item more than a page has, if there are so many."""
-        begin = place[0] if place else asked.until
-        day = reader.day_before(f"{begin}~" if begin else "~")
-        young: Young | None = None
-        items: list[BlockerShown] = []
-        for _ in range(MAX_DAYS):
-            if day is None or day < (asked.since or "") or len(items) > asked.limit:
-                break
-            if young is None and day >= day_of(now - DAY_SECONDS):
-                young = reader.young_of_all()
-            of_day = list(blockers_of_day(reader, young or Young(), day, asked.blocker_class))
-            if place is not None and day == place[0]:
-                at = next((n for n, each in enumerate(of_day, 1) if each.id == place[1]), 0)
-                of_day = of_day[at:]
-            items += of_day
-            day = reader.day_before(day)
-        return items
+
+def _blockers(
+    reader: IndexReader, asked: BlockersAsked, place: tuple[str, str] | None, now: int
+) -> tuple[list[BlockerShown], tuple[str, str] | None]:
+    """Give a page of blockers, and behind which item of which day the next one begins."""
+    begin = place[0] if place else asked.until
+    day = reader.counts.day_before(f"{begin}~" if begin else "~")
+    young: Young | None = None
+    items: list[BlockerShown] = []
+    for _ in range(MAX_DAYS):
+        if day is None or day < (asked.since or ""):
+            return items, None
+        if young is None and day >= day_of(now - DAY_SECONDS):
+            young = reader.counts.young_of_all()
+        of_day = list(blockers_of_day(reader, young or Young(), day, asked.blocker_class))
+        if place is not None and day == place[0]:
+            # An item that is gone meanwhile: the day is given again, and none of it is missed.
+            at = next((n for n, each in enumerate(of_day, 1) if each.id == place[1]), 0)
+            of_day = of_day[at:]
+        items += of_day
+        if len(items) > asked.limit:
+            last = items[asked.limit - 1]
+            return items[: asked.limit], (last.day, last.id)
+        day = reader.counts.day_before(day)
+    return items, None if day is None else (day, "")
 
 
-def _cursor(call: Call, asked: ListAsked, at: object) -> str | None:
-    keyset = None if at is None else msgspec.structs.astuple(at) if isinstance(
-        at, msgspec.Struct
-    ) else tuple(at)
-    return call.page_to(asked, (), keyset).next_cursor
+def _cursor(call: Call, asked: ListAsked, at: Sequence[object] | None) -> str | None:
+    return call.page_to(asked, (), at).next_cursor
 
 
 def _next(call: Call, cursor: str | None) -> str:
     return "" if cursor is None else call.next_address(cursor)
 
 
-def _next_by_id(call: Call, name: str, cursor: int | None) -> str:
+def next_by_id(call: Call, name: str, cursor: int | None) -> str:
+    """Give the address of the page from an id on, by the member `name`; "" for none."""
     return "" if cursor is None else call.site.address(call.here.again(**{name: cursor}))

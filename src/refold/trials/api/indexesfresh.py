@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 
 from sqlalchemy import Connection, select
 
-from refold.serving.answers import Answer, json_bytes
+from refold.serving.answers import JSON_TYPE, REVALIDATE, Answer, json_bytes
 from refold.serving.call import Call
 from refold.serving.reading import read_inline
 from refold.trials.api.office import Office
@@ -44,19 +44,24 @@ class Fresh:
         self,
         call: Call,
         make: Callable[[Connection, int], tuple[_T, str]],
+        media_type: str = JSON_TYPE,
+        cache: str = REVALIDATE,
     ) -> Answer[_T]:
-        """Give what `make` gives for a connection and the time in Unix seconds, and its links.
+        """Give what `make` gives for a connection and the time in Unix seconds: a value or bytes.
 
-        The link is the address of the next page, "" for none.
+        With it comes the address of the next page, "" for none.
         """
-        return read_inline(self._office.database, self._ask, call, make)
+        body, following = read_inline(self._office.database, self._ask, call, make)
+        headers = (("link", f'<{following}>; rel="next"'),) if following else ()
+        answer = Answer(body, media_type=media_type, cache=cache, headers=headers)
+        return cast("Answer[_T]", answer)
 
     def _ask(
         self,
         connection: Connection,
         call: Call,
         make: Callable[[Connection, int], tuple[_T, str]],
-    ) -> Answer[_T]:
+    ) -> tuple[bytes, str]:
         newest, changes = connection.execute(_VERSION).one()
         now = self._office.unix()
         state = (newest or 0, changes or 0, now)
@@ -67,8 +72,7 @@ class Fresh:
         kept = self._kept.get(asked)
         if kept is None:
             value, following = make(connection, now)
-            kept = self._kept[asked] = (json_bytes(value), following)
-            self._bytes += len(kept[0])
-        body, following = kept
-        headers = (("link", f'<{following}>; rel="next"'),) if following else ()
-        return cast("Answer[_T]", Answer(body, headers=headers))
+            body = value if isinstance(value, bytes) else json_bytes(value)
+            kept = self._kept[asked] = (body, following)
+            self._bytes += len(body)
+        return kept

@@ -22,7 +22,7 @@ from refold.trials.api.indexesshown import (
     TrialCounts,
     TrialShown,
 )
-from refold.trials.api.shown import state_word
+from refold.trials.api.shown import KeyWord, state_word
 from refold.trials.indexes.counting import (
     BLOCKER_WORDS,
     OTHER,
@@ -33,7 +33,7 @@ from refold.trials.indexes.counting import (
     service_scope,
     trial_scope,
 )
-from refold.trials.indexes.rows import Cell, PostRow, ServiceRow
+from refold.trials.indexes.rows import Cell, PostRow, ServiceRow, TrialRow
 from refold.trials.indexes.tallies import (
     Counted,
     Tally,
@@ -87,26 +87,19 @@ def trials_shown(
 ) -> tuple[TrialShown, ...]:
     """Give trials with what is counted on them."""
     scopes = [trial_scope(each.id) for each in found]
-    counted = reader.counted(Cell(scope, word) for scope in scopes for word in TRIAL_WORDS)
-    young = reader.young_of_trials(each.id for each in found)
+    counted = reader.counts.counted(Cell(scope, word) for scope in scopes for word in TRIAL_WORDS)
+    young = reader.counts.young_of_trials(each.id for each in found)
     return tuple(
         _trial_shown(each, _counts_of_trial(counted, young, scope), now, address)
         for each, scope in zip(found, scopes, strict=True)
     )
 
 
-def _trial_shown(
-    found: TrialFound, counts: TrialCounts, now: int, address: Address
-) -> TrialShown:
-    state = KeyState(
-        admitted=found.name is not None,
-        revoked=found.revoked_by is not None,
-        blocked=found.blocked is not None,
-    )
+def _trial_shown(found: TrialFound, counts: TrialCounts, now: int, address: Address) -> TrialShown:
     return TrialShown(
         id=found.id,
         public_key=found.public_key,
-        key=state_word(state),
+        key=_key_word(found),
         service=found.service,
         accepted_at=accepted_text(found.accepted_at),
         closes=accepted_text(found.closes) if found.closes else None,
@@ -139,6 +132,7 @@ def _run_shown(found: RunFound, answers: Iterable[PostRow], now: int) -> RunShow
         id=row.id,
         trial=row.trial,
         public_key=row.public_key,
+        key=_key_word(found),
         accepted_at=accepted_text(row.accepted_at),
         cold=row.cold,
         removed=row.removed,
@@ -147,8 +141,20 @@ def _run_shown(found: RunFound, answers: Iterable[PostRow], now: int) -> RunShow
         classes=tuple(row.classes.split(",")) if row.classes else (),
         status=row.status or None,
         recheck=None if state is None else RecheckShown(state, row.recheck or None),
-        dispositions=tuple(DispositionShown(each.id, SaidAlone(said(each.said))) for each in answers),
-        untrusted=SaidAlone(said(found.said)),
+        dispositions=tuple(
+            DispositionShown(each.id, SaidAlone(said(each.said))) for each in answers
+        ),
+        untrusted=SaidBy(said(found.said), found.name),
+    )
+
+
+def _key_word(found: TrialFound | RunFound) -> KeyWord:
+    return state_word(
+        KeyState(
+            admitted=found.name is not None,
+            revoked=found.revoked_by is not None,
+            blocked=found.blocked is not None,
+        )
     )
 
 
@@ -157,16 +163,14 @@ def services_shown(
 ) -> tuple[ServiceShown, ...]:
     """Give services with what is counted on them."""
     scopes = [service_scope(row.service) for row in rows]
-    counted = reader.counted(Cell(scope, word) for scope in scopes for word in SERVICE_WORDS)
+    counted = reader.counts.counted(Cell(scope, word) for scope in scopes for word in SERVICE_WORDS)
+    young = reader.counts.young_of_services(row.service for row in rows)
     return tuple(
         ServiceShown(
             row.service,
             row.trials,
             row.proven > 0,
-            _counts_of_service(
-                tally(counted, reader.young_of_service(row.service), Cell(scope, word))
-                for word in SERVICE_WORDS
-            ),
+            _counts_of_service(tally(counted, young, Cell(scope, word)) for word in SERVICE_WORDS),
             address(service_path(row.service)),
         )
         for row, scope in zip(rows, scopes, strict=True)
@@ -176,11 +180,14 @@ def services_shown(
 def groups(reader: IndexReader, service: str) -> tuple[ServiceCounts, tuple[GroupShown, ...]]:
     """Give what is counted on a service, in all and by groups of runtimes."""
     scope = service_scope(service)
-    named, has_others = named_of(reader.ranked(scope))
-    counted = reader.counted(
-        Cell(scope, word, runtime) for runtime in ("", *named) for word in SERVICE_WORDS
-    )
-    young = reader.young_of_service(service)
+    named, has_others = named_of(reader.counts.ranked(scope))
+    if has_others:
+        counted = reader.counts.counted(
+            Cell(scope, word, runtime) for runtime in ("", *named) for word in SERVICE_WORDS
+        )
+    else:
+        counted = reader.counts.counted_in(scope)
+    young = reader.counts.young_of_services([service])
 
     def counts(runtime: str) -> ServiceCounts:
         return _counts_of_service(
@@ -206,11 +213,11 @@ def _others(
     """Give what the runtimes come to that are not named."""
     if total.id not in counted:
         return Tally(0, 0, 0, 0)
-    keys = reader.tail_keys(total.scope, total.what, named)
+    keys = reader.counts.tail_keys(total.scope, total.what, named)
     return other_tally(counted, young, total, named, keys)
 
 
-def service_trial(found: TrialFound, now: int, address: Address) -> ServiceTrial:
+def service_trial(found: TrialRow, now: int, address: Address) -> ServiceTrial:
     """Give a trial as its service lists it."""
     return ServiceTrial(
         found.id,
@@ -225,17 +232,17 @@ def blockers_of_day(
     reader: IndexReader, young: Young, day: str, only: str | None
 ) -> Iterator[BlockerShown]:
     """Give the blockers of a day: by class, then runtimes by their posts, all others last."""
-    named, has_others = named_of(reader.ranked(blocker_scope(day, "")))
+    named, has_others = named_of(reader.counts.ranked(blocker_scope(day)))
     classes = [each for each in sorted(BLOCKERS) if only in {None, each}]
     if has_others:
-        counted = reader.counted(
+        counted = reader.counts.counted(
             Cell(blocker_scope(day, each), word, runtime)
             for each in classes
             for word in BLOCKER_WORDS
             for runtime in ("", *named)
         )
     else:
-        counted = reader.counted_of_day(day)
+        counted = reader.counts.counted_in(blocker_scope(day))
     for each in classes:
         totals = [Cell(blocker_scope(day, each), word) for word in BLOCKER_WORDS]
         if not any(total.id in counted for total in totals):
@@ -253,4 +260,5 @@ def blockers_of_day(
 
 def _blocker(day: str, class_: str, runtime: str, tallies: Sequence[Tally]) -> BlockerShown:
     id_ = f"{day}/{class_}/{sha256(runtime.encode()).hexdigest()[:12]}"
-    return BlockerShown(id_, day, class_, *tallies, Group(runtime))
+    runs, later, reviews = tallies
+    return BlockerShown(id_, day, class_, runs, later, reviews, Group(runtime))

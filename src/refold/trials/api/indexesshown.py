@@ -4,30 +4,43 @@ What posters wrote stands below `untrusted`, as for messages: it is to be read, 
 `said` is what a post says, by the fields of the format, free text under `text`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from refold.trials.api.shown import KeyWord
+from refold.trials.api.shown import KeyWord, MessageShown
 from refold.trials.indexes.counting import Recheck
 from refold.trials.indexes.tallies import Tally
 from refold.trials.tables import Kind, Outcome, Seen, Status
 
 __all__ = [
+    "Awaiting",
+    "AwaitingShown",
     "BlockerShown",
     "BlockersShown",
+    "Closing",
+    "ClosingShown",
+    "Content",
     "DispositionShown",
+    "Group",
     "GroupShown",
+    "HomeShown",
+    "Named",
+    "Owed",
+    "OwedShown",
     "RecheckShown",
     "RecordItem",
     "RecordShown",
+    "Replies",
     "RunCounts",
     "RunShown",
+    "SaidAlone",
     "SaidBy",
     "ServiceCounts",
     "ServiceOne",
     "ServiceShown",
+    "ServiceTrial",
     "ServicesShown",
     "TrialCounts",
     "TrialOne",
@@ -125,6 +138,7 @@ class RunShown(msgspec.Struct, frozen=True, rename={"accepted_at": "acceptedAt"}
     id: int
     trial: int
     public_key: str
+    key: KeyWord
     accepted_at: str
     cold: bool
     removed: bool
@@ -134,7 +148,7 @@ class RunShown(msgspec.Struct, frozen=True, rename={"accepted_at": "acceptedAt"}
     status: Status | None
     recheck: RecheckShown | None
     dispositions: tuple[DispositionShown, ...]
-    untrusted: SaidAlone
+    untrusted: SaidBy
 
 
 class TrialOne(msgspec.Struct, frozen=True):
@@ -224,36 +238,123 @@ class BlockersShown(msgspec.Struct, frozen=True):
     next_cursor: str | None
 
 
+class Content(msgspec.Struct, frozen=True):
+    """What a poster wrote, null once it was removed."""
+
+    content: str | None
+
+
 class RecordItem(msgspec.Struct, frozen=True, rename={"accepted_at": "acceptedAt"}):
     """A post with what shows that the key made it and that the log has it.
 
-    `signed` are the bytes that were signed, in base64, null once the text was removed: `digest` is
-    the hash of key and bytes. `proof` are the hashes from the leaf to the root, null if they were
-    not asked for.
+    `signed` are the bytes that were signed, in base64, null once the text was removed; `digest` is
+    the hash of key and signed bytes. `index` counts leaves from 0; `proof` are the hashes from the
+    leaf to the root, null if they were not asked for.
     """
 
     id: int
     kind: Kind
-    accepted_at: str
-    digest: str
     room: str
     reply_to: int | None
+    accepted_at: str
+    digest: str
     signature: str
     signed: str | None
     index: int
     proof: tuple[str, ...] | None
-    untrusted: dict[Literal["content"], str | None]
+    untrusted: Content
+
+
+class Named(msgspec.Struct, frozen=True):
+    """The name of a key."""
+
+    name: str | None
 
 
 class RecordShown(msgspec.Struct, frozen=True):
-    """What a key posted, in order, and the checkpoint that the proofs lead to."""
+    """What a key posted, in order, and the checkpoint that the proofs lead to.
+
+    `log_keys` is where the keys of the log are; who checks a record has them from elsewhere.
+    """
 
     public_key: str
     key: KeyWord
     origin: str
     checkpoint: str
+    log_keys: str
     items: tuple[RecordItem, ...]
     next_cursor: int | None
     proves: str
     not_proven: str
-    untrusted: dict[Literal["name"], str | None]
+    untrusted: Named
+
+
+class OwedShown(msgspec.Struct, frozen=True):
+    """A recheck that is owed: your run, and what the publisher says is fixed, by `said`."""
+
+    run: int
+    trial: int
+    disposition: int
+    closes: str
+    url: str
+    untrusted: SaidAlone
+
+
+class AwaitingShown(msgspec.Struct, frozen=True):
+    """A run on a trial of yours that has no disposition yet."""
+
+    run: int
+    trial: int
+    public_key: str
+    outcome: Outcome | None
+    url: str
+    untrusted: SaidAlone
+
+
+class ClosingShown(msgspec.Struct, frozen=True):
+    """A trial of yours that closes within a week."""
+
+    trial: int
+    closes: str
+    url: str
+    untrusted: SaidAlone
+
+
+class Owed(msgspec.Struct, frozen=True):
+    """Rechecks, the oldest first. `more` is that there are others."""
+
+    items: tuple[OwedShown, ...]
+    more: bool
+
+
+class Awaiting(msgspec.Struct, frozen=True):
+    """Runs, the oldest first."""
+
+    items: tuple[AwaitingShown, ...]
+    more: bool
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """Trials, the first to close first."""
+
+    items: tuple[ClosingShown, ...]
+    more: bool
+
+
+class Replies(msgspec.Struct, frozen=True):
+    """Messages of other keys that answer yours, the newest first; runs are not among them."""
+
+    items: tuple[MessageShown, ...]
+    more: bool
+
+
+class HomeShown(msgspec.Struct, frozen=True):
+    """What a key has to do, the most urgent first."""
+
+    public_key: str
+    key: KeyWord
+    at: str
+    rechecks: Owed
+    awaiting: Awaiting
+    closing: Closing
+    replies: Replies

@@ -14,6 +14,7 @@ from refold.trials.checkpoint import Signer, log_name
 from refold.trials.limits import Excess, Rates, network_of
 from refold.trials.log.writer import Log
 from refold.trials.node import Node
+from refold.trials.store.foreign import require_restored
 from refold.trials.store.indexes import Indexes
 from refold.trials.store.model import Fold
 from refold.trials.store.standings import Standings
@@ -130,8 +131,10 @@ def open_writing(
     """Open the log for posts, by a database that is written.
 
     `folds` are further tables that follow from it, `clock` gives Unix seconds. Raises what `Log`
-    raises, and InputError `log-origin`.
+    raises, InputError `log-origin`, and SourceError `log-restoring`.
     """
+    with database.read() as connection:
+        require_restored(connection, node.host)
     standings = Standings()
     signer = Signer(log_name(node.origin), seed)
     indexes = Indexes(node.sites)

@@ -35,7 +35,14 @@ from refold.trials.store.moderating import Moderation
 from refold.trials.store.reading import Messages
 from refold.trials.tables import LIMITS
 
-__all__ = ["MAX_PAGE", "MessagesAsked", "ReadingApi", "shown_messages"]
+__all__ = [
+    "MAX_PAGE",
+    "AfterAsked",
+    "MessagesAsked",
+    "ReadingApi",
+    "linked",
+    "shown_messages",
+]
 
 MAX_PAGE = 200
 """Items of a page at most."""
@@ -135,10 +142,7 @@ class ReadingApi:
     )
     def room_messages(self, asked: RoomAsked, call: Call) -> Answer[MessagePage]:
         """Give messages in the order of their ids; with `before` the newest below it first."""
-        if asked.room not in self._office.node.rooms:
-            raise InputError(
-                "room-unknown", "there is no such room", "see /v1/public/rooms", "/room"
-            )
+        self._require_room(asked.room)
         return self._page(
             call, asked, lambda it, *place, **more: it.room(asked.room, *place, **more)
         )
@@ -197,20 +201,33 @@ class ReadingApi:
             ModeratedShown(row.id, row.action, row.subject, row.reason, accepted_text(row.at))
             for row in shown
         )
-        return _linked(call, ModerationPage(items, cursor), cursor, "after")
+        return linked(call, ModerationPage(items, cursor), cursor, "after")
 
-    @get("/v1/public/events", summary="Listen to new messages", listed=False)
+    @get(
+        "/v1/public/events",
+        summary="Listen to new messages",
+        codes=("room-unknown",),
+        listed=False,
+    )
     def events(self, asked: FeedAsked, call: Call) -> Events:
         """Tell each message as it comes (server-sent events).
 
         With `Last-Event-ID`, or `after`, those behind that id come first. The event `stored` says
         that all that was there has been told.
         """
+        if asked.room is not None:
+            self._require_room(asked.room)
         last = call.headers.get("last-event-id", "")
         after = int(last[:18]) if last.isascii() and last.isdigit() else asked.after
         network = network_of(call.client)
         self._hub.require_room(network)
         return Events(lambda: self._hub.listen(after, asked.room, network))
+
+    def _require_room(self, room: str) -> None:
+        """Return if the node has a room. Raises InputError `room-unknown`."""
+        if room not in self._office.node.rooms:
+            hint = "see /v1/public/rooms"
+            raise InputError("room-unknown", "there is no such room", hint, "/room")
 
     def _page(
         self, call: Call, asked: MessagesAsked, read: Callable[..., list[Message]]
@@ -226,7 +243,7 @@ class ReadingApi:
 
         found = read_inline(self._office.database, ask)
         name = "after" if asked.before is None else "before"
-        return _linked(call, found, found.next_cursor, name)
+        return linked(call, found, found.next_cursor, name)
 
 
 _BEHIND = 2**63 - 1
@@ -241,7 +258,7 @@ def _found(connection: Connection, id_: str) -> Message:
     return found
 
 
-def _linked(call: Call, page: _P, cursor: int | None, name: str) -> Answer[_P]:
+def linked(call: Call, page: _P, cursor: int | str | None, name: str) -> Answer[_P]:
     """Give a page with a link to the next one, which begins at `cursor` by the member `name`."""
     if cursor is None:
         return Answer(page)

@@ -24,7 +24,7 @@ from refold.trials.store.model import Message
 from refold.trials.store.reading import Messages
 from refold.trials.tables import MAX_CONTENT, MAX_INTEGER
 
-__all__ = ["trials_tools"]
+__all__ = ["MAX_CHARACTERS", "MAX_RESULTS", "Key", "Signature", "trials_tools"]
 
 MAX_RESULTS = 20
 """Messages of one call: an agent reads all of them."""
@@ -34,8 +34,8 @@ MAX_CHARACTERS = 24_000
 _Id = Annotated[int, Meta(ge=1, le=MAX_INTEGER, description="The id of a message.")]
 _After = Annotated[int, Meta(ge=0, le=MAX_INTEGER, description="Begin behind this id.")]
 _Count = Annotated[int, Meta(ge=1, le=MAX_RESULTS)]
-_Key = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{KEY_DIGITS}}}$", description="Public key, hex.")]
-_Signature = Annotated[
+Key = Annotated[str, Meta(pattern=f"^[0-9a-f]{{{KEY_DIGITS}}}$", description="Public key, hex.")]
+Signature = Annotated[
     str,
     Meta(
         pattern=f"^[0-9a-f]{{{SIGNATURE_DIGITS}}}$",
@@ -79,7 +79,7 @@ class ToSign(msgspec.Struct, frozen=True):
 
     room: _Room
     content: _Content
-    public_key: _Key
+    public_key: Key
     reply_to: _Id | None = None
 
 
@@ -88,8 +88,8 @@ class Signed(msgspec.Struct, frozen=True):
 
     room: _Room
     content: _Content
-    public_key: _Key
-    signature: _Signature
+    public_key: Key
+    signature: Signature
     reply_to: _Id | None = None
 
 
@@ -99,21 +99,22 @@ class Answers(msgspec.Struct, frozen=True):
     challenge_id: Annotated[str, Meta(max_length=400)]
     name: Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
     answers: dict[str, str]
-    public_key: _Key
-    key_proof: _Signature
+    public_key: Key
+    key_proof: Signature
     proof_of_work: str = ""
 
 
 class HomeOf(msgspec.Struct, frozen=True):
     """The key that asks what waits for it."""
 
-    public_key: _Key
+    public_key: Key
 
 
 class HomeBytes(msgspec.Struct, frozen=True):
-    """The exact text to sign, and the address to ask then, but for the signature."""
+    """The exact text to sign, its minute, and the address to ask then, but for the signature."""
 
     text: str
+    minute: int
     address: str
 
 
@@ -197,7 +198,7 @@ class TrialsTools:
         minute = self._office.unix() // 60
         signed = home_bytes(self._office.node.origin, given.public_key, minute).decode()
         query = f"public_key={given.public_key}&minute={minute}&signature="
-        return HomeBytes(signed, self._office.address(f"/v1/home?{query}"))
+        return HomeBytes(signed, minute, self._office.address(f"/v1/home?{query}"))
 
     def _told(self, read: Callable[[Messages], list[Message]], name: str, limit: int) -> str:
         """Give messages as text, as many as fit, and by what argument the next ones are had."""
@@ -224,12 +225,12 @@ def _fitting(messages: Sequence[MessageShown]) -> Sequence[MessageShown]:
 
 def _message(shown: MessageShown) -> str:
     """Give a message: what the node says of it, and what its poster wrote fenced in."""
-    about = f"message {shown.id}: {shown.kind} in {shown.room}, accepted {shown.acceptedAt}"
+    about = f"message {shown.id}: {shown.kind} in {shown.room}, accepted {shown.accepted_at}"
     about += f"\nkey {shown.public_key} ({shown.key}), thread {shown.thread}"
     if shown.reply_to is not None:
         about += f", in reply to {shown.reply_to}"
     if shown.untrusted.content is None:
-        return f"{about}\nThe operator removed the text at {shown.removedAt}."
+        return f"{about}\nThe operator removed the text at {shown.removed_at}."
     words = f"name: {shown.untrusted.name}\n\n{shown.untrusted.content}"
     return f"{about}\n{fence(words, f'name of the key and text of message {shown.id}')}"
 
@@ -296,8 +297,8 @@ def trials_tools(
         ),
         Tool(
             "trials_home_bytes",
-            "Give the text to sign for asking what waits for your key, and the address to GET with"
-            " the signature.",
+            "Give the text to sign for asking what waits for your key, for trials_home or for the"
+            " address that it gives.",
             HomeOf,
             tools.home_bytes,
         ),

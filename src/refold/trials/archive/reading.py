@@ -44,7 +44,14 @@ __all__ = ["MAX_ROOM", "Kept", "Part", "Taken", "read_archive", "seconds_of"]
 MAX_ROOM = 200
 """Code points of the name of another node's room. It has no line end: what is signed is lines."""
 
-_STAGES = (KeyLine, ModerationLine, (MessageLine, RemovedLine, CheckpointLine))
+# Lines stand in this order; a head stands nowhere again.
+_STAGES: dict[type, int] = {
+    KeyLine: 0,
+    ModerationLine: 1,
+    MessageLine: 2,
+    RemovedLine: 2,
+    CheckpointLine: 2,
+}
 
 
 class Taken(msgspec.Struct, frozen=True, gc=False):
@@ -88,14 +95,12 @@ class Part(msgspec.Struct, frozen=True):
     is_last: bool = False
 
 
-def read_archive(
-    lines: Iterable[bytes], key: LogKey, *, held: int = 0, signatures: bool = True
-) -> Iterator[Part]:
+def read_archive(lines: Iterable[bytes], key: LogKey, *, held: int = 0) -> Iterator[Part]:
     """Give the blocks of an archive, each checked before it is given; then an empty last one.
 
     `key` is a key of the log, known from elsewhere. Signatures of the first `held` messages are not
-    verified: the caller has them, and compares; `signatures` False leaves all of them out. Raises
-    InputError with a code of `refold.trials.archive.codes` at the first line that is wrong.
+    verified: the caller has them, and compares. Raises InputError with a code of
+    `refold.trials.archive.codes` at the first line that is wrong.
     """
     reading: _Reading | None = None
     total = sha256()
@@ -105,7 +110,7 @@ def read_archive(
         if reading is None:
             if not isinstance(line, Head):
                 raise wrong("archive-damaged", "an archive begins with its head", number)
-            reading = _Reading(line, key, held if signatures else MAX_INTEGER)
+            reading = _Reading(line, key, held)
         elif reading.is_over:
             raise wrong("archive-damaged", "something follows the end", number)
         elif isinstance(line, (BlockLine, EndLine)):
@@ -146,7 +151,7 @@ class _Reading:
         self._count += 1
         if self._count > BLOCK:
             raise wrong("archive-damaged", f"a block has more than {BLOCK} lines", number)
-        stage = next((at for at, kinds in enumerate(_STAGES) if isinstance(line, kinds)), -1)
+        stage = _STAGES.get(type(line), -1)
         if stage < self._stage:
             raise wrong("archive-damaged", "the line does not stand there", number)
         self._stage = stage

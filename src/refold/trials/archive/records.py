@@ -1,7 +1,7 @@
 """The record of a key checked: what a node answers to `/v1/public/keys/{public_key}/record`.
 
-Each text is signed by the key, and each post is in the tree that the log's key signed. All else that
-stands in a record is passed over, and believed by nobody. Source: cold trials spec §4.
+Each text is signed by the key, and each post is in the tree that the log's key signed. All else
+that stands in a record is passed over, and believed by nobody. Source: cold trials spec §4.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """Something that a node gave out, verified offline: an archive, a record, a checkpoint.
 
-Which of them it is shows in its first bytes. Nothing is fetched, and nothing but the key from outside
-is believed. Source: cold trials spec §§3, 4, 5.
+Which of them it is shows in its first bytes. Nothing is fetched, and nothing but the key from
+outside is believed. Source: cold trials spec §§3, 4, 5.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ __all__ = ["Verified", "verified"]
 _HEAD = b'{"type":"head"'
 
 
-class Verified(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Verified(msgspec.Struct, frozen=True, rename="camel"):
     """What was verified: `size` and `root` (hex) are those that the log's key signed.
 
     `messages` were looked at, `removed` of them have no text any more; `public_key` is of records,
@@ -35,14 +35,14 @@ class Verified(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     root: str
     messages: int = 0
     removed: int = 0
-    public_key: str = ""
+    public_key: str | None = None
     since: int | None = None
 
     def shown(self) -> Iterator[tuple[str, str]]:
         """Give what there is to say, as names and texts."""
         yield "size", f"{self.size:,}"
         yield "root", self.root
-        if self.public_key:
+        if self.public_key is not None:
             yield "public key", self.public_key
         if self.kind != "checkpoint":
             yield "messages", f"{self.messages:,}, {self.removed:,} without text"

@@ -59,16 +59,21 @@ class Begun(msgspec.Struct):
 
 
 class ArchiveWriter:
-    """Writes lines to `write`. `proof` gives the hashes that prove a size, as RFC 6962 has them."""
+    """Writes lines to `write`, at most `block` of them a block.
+
+    `proof` gives the hashes that prove a size, as RFC 6962 has them.
+    """
 
     def __init__(
         self,
         write: Callable[[bytes], object],
         proof: Callable[[int], Iterable[bytes]],
         begun: Begun | None = None,
+        block: int = BLOCK,
     ) -> None:
         self._write = write
         self._proof = proof
+        self._block = block
         self._total = (begun and begun.total) or sha256()
         self._count = 0
         self._size = 0 if begun is None else begun.size
@@ -81,7 +86,7 @@ class ArchiveWriter:
         if isinstance(line, (MessageLine, RemovedLine)):
             self._size = line.id
         self._count += 1
-        if self._count == BLOCK:
+        if self._count == self._block:
             self.close_block()
 
     def close_block(self) -> None:

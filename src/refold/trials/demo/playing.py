@@ -63,11 +63,11 @@ def play_trials(database: Database, node: Node, seed: bytes, end: int) -> int:
     already is left alone. Of the same node and end the same messages are made. Raises what `Log`
     raises.
     """
-    before = read_inline(database, lambda found: Messages(found).latest_id())
-    if before:
-        return before
     clock = _Clock(end - DAYS * _DAY)
     with _opened(open_writing(database, node, seed, clock=clock.unix)) as writing:
+        before = read_inline(database, lambda found: Messages(found).latest_id())
+        if before:
+            return before
         # The limits count per network, and all of these come from one.
         free = msgspec.structs.replace(node, counts=dict.fromkeys(_COUNTED, 0))
         clocks = Clocks(clock.unix, clock.unix, clock.chance)

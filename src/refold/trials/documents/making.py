@@ -56,6 +56,7 @@ def filled(prose: str, values: Mapping[str, str]) -> str:
 
 def pieces(node: Node, rates: Iterable[Rate], say: Say) -> dict[str, str]:
     """Give what the placeholders of all documents stand for, in the language of `say`."""
+    colon = say(": ")
     found = {
         "origin": node.origin,
         "host": node.host,
@@ -71,7 +72,6 @@ def pieces(node: Node, rates: Iterable[Rate], say: Say) -> dict[str, str]:
         "proof_path": PROOF_PATH,
         "challenge_minutes": str(CHALLENGE_SECONDS // 60),
         "tasks": str(TASKS),
-        "task_numbers": " ".join(map(str, range(TASKS))),
         "answers_shell": ",\n  ".join(map(_answer, range(1, TASKS + 1))),
         "max_name": str(MAX_NAME),
         "work": say(_WORK).format(bits=node.bits) if node.bits else say(_NO_WORK),
@@ -85,7 +85,7 @@ def pieces(node: Node, rates: Iterable[Rate], say: Say) -> dict[str, str]:
             ],
         ),
         "class_names": ", ".join(f"`{name}`" for name in BLOCKERS),
-        "classes": _list(f"`{name}`: {say(says)}" for name, says in BLOCKERS.items()),
+        "classes": _list(f"`{name}`{colon}{say(says)}" for name, says in BLOCKERS.items()),
         "reporter_rules": _list(map(say, REPORTER_RULES)),
         "publisher_rules": _list(map(say, PUBLISHER_RULES)),
         "not_proven": say(NOT_PROVEN),
@@ -104,9 +104,11 @@ def pieces(node: Node, rates: Iterable[Rate], say: Say) -> dict[str, str]:
             ("limit", "what is counted", "for each", "how many"),
             [_rate(rate, say) for rate in rates],
         ),
-        "reading": _list(f"`{node.origin}{path}`: {say(says)}" for path, says in READING.items()),
+        "reading": _list(
+            f"`{node.origin}{path}`{colon}{say(says)}" for path, says in READING.items()
+        ),
         "reading_links": _list(
-            f"[{path}]({node.origin}{path}): {say(says)}" for path, says in READING.items()
+            f"[{path}]({node.origin}{path}){colon}{say(says)}" for path, says in READING.items()
         ),
     }
     for form in FORMATS.values():
@@ -148,7 +150,7 @@ def _answer(number: int) -> str:
 def _value(field: Field, say: Say) -> str:
     words = " \\| ".join(f"`{word}`" for word in field.values)
     shown = words or say(_VALUES[field.form])
-    return f"{shown}, {say('may be repeated')}" if field.repeats else shown
+    return f"{shown}{say(', ')}{say('may be repeated')}" if field.repeats else shown
 
 
 def _raw(site: Site) -> str:

@@ -68,16 +68,19 @@ def export_archive(
     write: Callable[[bytes], object],
     begun: Begun | None = None,
     progress: Progress = lambda _done, _all: None,
+    *,
+    block: int = BLOCK,
 ) -> Exported:
     """Write the archive through `write`, from its beginning or from where `begun` says it got.
 
+    `block` is how many lines a reader holds at once; more than BLOCK nobody takes.
     An archive that was begun stays that of its own head, however much the log grew. Raises
     SourceError `log-damaged`; UsageError `export-other` for the beginning of another log's archive.
     """
     now = head_of(connection)
     head = now if begun is None else _continued(connection, begun.head, now)
     tree = Tree(connection)
-    writer = ArchiveWriter(write, lambda size: tree.consistency(size, head.size), begun)
+    writer = ArchiveWriter(write, lambda size: tree.consistency(size, head.size), begun, block)
     begun = begun or Begun(head)
     if begun.total is None:
         writer.add(head)

@@ -65,17 +65,17 @@ def import_foreign(
             "import-own", "the archive is this node's own", "name the node's key: it is restored"
         )
     held = row.size if row else 0
-    added = removed = 0
+    added = removed = size = 0
+    root = b""
     for part in read_archive(lines, key, held=held):
-        with database.write() as connection:
-            fresh = _take(connection, part, key, held, now)
-        added += fresh
+        if part.messages or part.is_last:
+            with database.write() as connection:
+                added += _take(connection, part, key, held, now)
         held = max(held, part.size)
         removed += sum(isinstance(each.line, RemovedLine) for each in part.messages)
         progress(part.size, part.head.size)
-        if part.is_last:
-            size, root = part.size, part.root.hex()
-    return Imported(origin, False, size, added, removed, root)
+        size, root = part.size, part.root
+    return Imported(origin, False, size, added, removed, root.hex())
 
 
 def _take(connection: Connection, part: Part, key: LogKey, held: int, now: int) -> int:
@@ -99,9 +99,12 @@ def _take(connection: Connection, part: Part, key: LogKey, held: int, now: int) 
         place.drop_texts(origin, gone)
     fresh = [_message(origin, each) for each in part.messages[len(again) :]]
     place.insert(fresh)
-    if row is None or part.head.size >= row.target:
-        row = OriginRow(origin, key.verifier, 0, part.head.size, part.head.checkpoint, now)
-    place.put_origin(msgspec.structs.replace(row, size=max(held, part.size), imported_at=now))
+    # Before that the archive may still turn out to tell otherwise what is here.
+    if part.size >= held:
+        head = part.head
+        place.put_origin(
+            OriginRow(origin, key.verifier, part.size, head.size, head.checkpoint, now)
+        )
     return len(fresh)
 
 

@@ -7,6 +7,7 @@ have changed since, are not asked again, and neither are blocks, whose second ca
 that of a post. Source: cold trials spec §3.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -72,16 +73,16 @@ def restore(
         held = Tree(connection).size()
         before = Foreign(connection).origin(origin)
     restoring = _Restoring(database, own, held, now)
-    if held and (before is None or before.is_whole):
+    if held and before is None:
         restoring.keep_checkpoint()
-    added = removed = 0
+    added = removed = size = 0
+    root = b""
     for part in read_archive(lines, own.signer.key, held=held):
         added += restoring.take(part)
         removed += sum(isinstance(each.line, RemovedLine) for each in part.messages)
         progress(part.size, part.head.size)
-        if part.is_last:
-            size, root = part.size, part.root.hex()
-    return Imported(origin, True, size, added, removed, root)
+        size, root = part.size, part.root
+    return Imported(origin, True, size, added, removed, root.hex())
 
 
 class _Restoring:
@@ -95,6 +96,7 @@ class _Restoring:
         self._held = held
         self._state: State | None = None
         self._synthetic: int | None = held
+        self._acts: Counter[tuple[object, ...]] | None = None
 
     def keep_checkpoint(self) -> None:
         """Say that the newest checkpoint was not signed on the way."""
@@ -112,19 +114,19 @@ class _Restoring:
             fresh = judged(connection, self._own.node, part.messages[len(again) :])
             state = self._append(connection, state, fresh, part)
             self._checkpoints(connection, state, part)
-            target = max(part.head.size, state.size)
-            size = state.size if part.is_last else min(state.size, target - 1)
-            row = OriginRow(
-                part.head.origin,
-                self._own.signer.key.verifier,
-                max(size, 0),
-                target,
-                part.head.checkpoint,
-                self._now,
-            )
-            Foreign(connection).put_origin(row)
+            self._note(connection, state, part)
         self._state, self._held = state, state.size
         return len(fresh)
+
+    def _note(self, connection: Connection, state: State, part: Part) -> None:
+        """Keep that the log is being restored, until it is."""
+        head, place = part.head, Foreign(connection)
+        if part.is_last or state.size >= head.size:
+            place.drop_origin(head.origin)
+            return
+        verifier = self._own.signer.key.verifier
+        row = OriginRow(head.origin, verifier, state.size, head.size, head.checkpoint, self._now)
+        place.put_origin(row)
 
     def _opened(self, connection: Connection, part: Part) -> State:
         """Give the log as this import left it, or as it stands before the first block."""
@@ -167,13 +169,16 @@ class _Restoring:
         """Do again what the operator did, as far as it is not in the list here."""
         if not lines:
             return
-        row = keytables.moderation.c
-        asked = select(row.action, row.subject, row.reason, row.at)
-        done = {tuple(found) for found in connection.execute(asked)}
+        if self._acts is None:
+            row = keytables.moderation.c
+            asked = select(row.action, row.subject, row.reason, row.at)
+            self._acts = Counter(tuple(found) for found in connection.execute(asked))
         operator = Moderation(connection)
         for each in lines:
             at = seconds_of(each.at)
-            if (each.action, each.subject, each.reason, at) in done:
+            act = (each.action, each.subject, each.reason, at)
+            if self._acts[act]:
+                self._acts[act] -= 1
                 continue
             if each.action == "block":
                 operator.block(each.subject, each.reason, at)

@@ -78,9 +78,9 @@ def service_scope(service: str) -> str:
     return f"service\t{service}"
 
 
-def blocker_scope(day: str, blocker_class: str) -> str:
-    """Give where a class is counted on a day; "" for the class gives all of them."""
-    return f"blocker\t{day}\t{blocker_class}"
+def blocker_scope(day: str, blocker_class: str = "") -> str:
+    """Give where a class is counted on a day; without one, where all of the day are ranked."""
+    return f"blocker\t{day}\t{blocker_class}" if blocker_class else f"blocker\t{day}"
 
 
 def cells_of_run(run: RunRow) -> list[Cell]:
@@ -132,4 +132,4 @@ def _cells_of_classes(classes: str, at: int, runtime: str, what: str) -> Iterato
         yield Cell(scope, what)
         yield Cell(scope, what, runtime)
     if classes:
-        yield Cell(blocker_scope(day, ""), "post", runtime, ranks=True)
+        yield Cell(blocker_scope(day), "post", runtime, ranks=True)

@@ -93,14 +93,15 @@ class Fold:
         trial = state.trial(entry.reply_to or 0)
         if trial is None:
             return
-        earlier = state.runs_of(trial.id, entry.public_key)
+        is_cold = state.next_run(trial.id, entry.public_key, 0) is None
+        owing = [] if is_cold else state.owing(trial.id, entry.public_key)
         row = RunRow(
             id=entry.id,
             trial=trial.id,
             public_key=entry.public_key,
             publisher=trial.public_key,
             accepted_at=entry.accepted_at,
-            cold=not earlier,
+            cold=is_cold,
             removed=post is None,
         )
         if post is not None:
@@ -116,14 +117,13 @@ class Fold:
         state.count(cells_of_run(row), row.public_key, 1)
         if row.proof == "verified":
             self._prove(trial, proven=True)
-        for before in earlier:
-            if before.status == "fixed" and not before.recheck:
-                self._change(before, _replace(before, **_rechecked_by(row)))
+        for before in owing:
+            self._change(before, _replace(before, **_rechecked_by(row)))
 
     def _add_review(self, entry: Entry, post: Review) -> None:
         state = self._state
         tool = hashlib.sha256(post.tool.lower().encode()).hexdigest()
-        before = state.reviews(entry.public_key, tool)
+        before = state.last_review(entry.public_key, tool)
         row = ReviewRow(
             entry.id,
             entry.public_key,
@@ -132,8 +132,8 @@ class Fold:
             runtime_group(post.runtime),
             ",".join(sorted(post.blocker_class)),
         )
-        if before:
-            state.count(cells_of_review(before[-1]), entry.public_key, -1)
+        if before is not None:
+            state.count(cells_of_review(before), entry.public_key, -1)
         state.put(row)
         state.count(cells_of_review(row), entry.public_key, 1)
 
@@ -148,18 +148,13 @@ class Fold:
         run = state.run(id_)
         if run is None:
             return
-        standing = [row for row in state.dispositions(id_) if row.said is not None]
+        latest = state.last_disposition(id_)
         new = _replace(run, disposition=0, status="", recheck=0, rechecked="")
-        if standing:
-            status = msgspec.json.decode(standing[-1].said or b"", type=_Status).status
-            new = _replace(new, disposition=standing[-1].id, status=status)
-        if new.status == "fixed":
-            after = (
-                each
-                for each in state.runs_of(run.trial, run.public_key)
-                if each.id > max(new.disposition, run.id)
-            )
-            completing = next(after, None)
+        if latest is not None:
+            status = msgspec.json.decode(latest.said or b"", type=_Status).status
+            new = _replace(new, disposition=latest.id, status=status)
+        if new.owes:
+            completing = state.next_run(run.trial, run.public_key, new.disposition)
             if completing is not None:
                 new = _replace(new, **_rechecked_by(completing))
         self._change(run, new)
@@ -193,9 +188,8 @@ class Fold:
             rechecked=run.rechecked,
         )
         self._change(run, bare)
-        for each in state.runs_of(run.trial, run.public_key):
-            if each.recheck == id_:
-                self._change(each, _replace(each, rechecked="removed"))
+        for each in state.rechecked_by(run):
+            self._change(each, _replace(each, rechecked="removed"))
         trial = state.trial(run.trial)
         if trial is not None and run.proof == "verified":
             proven = any(each.proof == "verified" for each in state.runs_on(trial.id))
@@ -207,11 +201,11 @@ class Fold:
         if row is None:
             return
         state.drop_review(id_)
-        left = state.reviews(row.public_key, row.tool)
-        if not left or left[-1].id < id_:
+        left = state.last_review(row.public_key, row.tool)
+        if left is None or left.id < id_:
             state.count(cells_of_review(row), row.public_key, -1)
-            if left:
-                state.count(cells_of_review(left[-1]), row.public_key, 1)
+            if left is not None:
+                state.count(cells_of_review(left), row.public_key, 1)
 
     def _prove(self, trial: TrialRow, *, proven: bool) -> None:
         if trial.proven == proven:

@@ -1,5 +1,6 @@
 """Rows of the indexes in memory: what a log comes to, folded from scratch."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -59,21 +60,33 @@ class MemoryState:
         """Give a run."""
         return self.runs.get(id_)
 
-    def runs_of(self, trial: int, public_key: str) -> list[RunRow]:
-        """Give all runs of a key on a trial."""
-        return [self.runs[each] for each in self._runs_of.get((trial, public_key), ())]
+    def next_run(self, trial: int, public_key: str, after: int) -> RunRow | None:
+        """Give the first run of a key on a trial whose id is larger than one."""
+        ids = self._runs_of.get((trial, public_key), [])
+        place = bisect_right(ids, after)
+        return self.runs[ids[place]] if place < len(ids) else None
+
+    def owing(self, trial: int, public_key: str) -> list[RunRow]:
+        """Give the runs of a key on a trial whose recheck is owed."""
+        return [run for run in self._of(trial, public_key) if run.owes]
+
+    def rechecked_by(self, run: RunRow) -> list[RunRow]:
+        """Give the runs whose recheck a run completed."""
+        return [each for each in self._of(run.trial, run.public_key) if each.recheck == run.id]
 
     def runs_on(self, trial: int) -> list[RunRow]:
         """Give all runs on a trial."""
         return [self.runs[each] for each in self._runs_on.get(trial, ())]
 
-    def dispositions(self, run: int) -> list[PostRow]:
-        """Give all dispositions of a run."""
-        return [self.posts[each] for each in self._answers.get(run, ())]
+    def last_disposition(self, run: int) -> PostRow | None:
+        """Give the latest disposition of a run that stands."""
+        rows = (self.posts[each] for each in reversed(self._answers.get(run, [])))
+        return next((row for row in rows if row.said is not None), None)
 
-    def reviews(self, public_key: str, tool: str) -> list[ReviewRow]:
-        """Give the reviews of a tool by a key that stand."""
-        return [self.standing[each] for each in self._reviews.get((public_key, tool), ())]
+    def last_review(self, public_key: str, tool: str) -> ReviewRow | None:
+        """Give the latest review of a tool by a key that stands."""
+        ids = self._reviews.get((public_key, tool))
+        return self.standing[ids[-1]] if ids else None
 
     def review(self, id_: int) -> ReviewRow | None:
         """Give a review that stands."""
@@ -128,3 +141,6 @@ class MemoryState:
             keys += bool(before + by) - bool(before)
             if posts + by:
                 self.cells[cell.id] = (ranked, posts + by, keys)
+
+    def _of(self, trial: int, public_key: str) -> list[RunRow]:
+        return [self.runs[each] for each in self._runs_of.get((trial, public_key), ())]

@@ -73,6 +73,11 @@ class RunRow(msgspec.Struct, frozen=True):
     recheck: int = 0
     rechecked: Outcome | Word = ""
 
+    @property
+    def owes(self) -> bool:
+        """Whether its key has still to recheck it; when the trial has closed, that has lapsed."""
+        return self.status == "fixed" and not self.recheck
+
 
 class ReviewRow(msgspec.Struct, frozen=True):
     """A review that stands. `tool` is a hash of its name; the latest of key and tool counts."""
@@ -114,7 +119,7 @@ Row = PostRow | TrialRow | RunRow | ReviewRow
 
 
 class State(Protocol):
-    """Where rows are kept. Lists come in the order of ids."""
+    """Where rows are kept."""
 
     def key_of(self, message: int) -> str:
         """Give the key of any accepted message, "" if there is none."""
@@ -128,17 +133,23 @@ class State(Protocol):
     def run(self, id_: int) -> RunRow | None:
         """Give a run."""
 
-    def runs_of(self, trial: int, public_key: str) -> list[RunRow]:
-        """Give all runs of a key on a trial."""
+    def next_run(self, trial: int, public_key: str, after: int) -> RunRow | None:
+        """Give the first run of a key on a trial whose id is larger than one."""
+
+    def owing(self, trial: int, public_key: str) -> list[RunRow]:
+        """Give the runs of a key on a trial whose recheck is owed."""
+
+    def rechecked_by(self, run: RunRow) -> list[RunRow]:
+        """Give the runs whose recheck a run completed."""
 
     def runs_on(self, trial: int) -> list[RunRow]:
         """Give all runs on a trial."""
 
-    def dispositions(self, run: int) -> list[PostRow]:
-        """Give all dispositions of a run."""
+    def last_disposition(self, run: int) -> PostRow | None:
+        """Give the latest disposition of a run that stands."""
 
-    def reviews(self, public_key: str, tool: str) -> list[ReviewRow]:
-        """Give the reviews of a tool by a key that stand."""
+    def last_review(self, public_key: str, tool: str) -> ReviewRow | None:
+        """Give the latest review of a tool by a key that stands."""
 
     def review(self, id_: int) -> ReviewRow | None:
         """Give a review that stands."""

@@ -39,6 +39,8 @@ class Young:
 
     def of(self, cell: Cell) -> tuple[int, int]:
         """Give posts and keys in a cell."""
+        if not self._of:
+            return 0, 0
         posts, keys = self._of.get((cell.scope, cell.what), {}).get(cell.runtime, (0, ()))
         return posts, len(keys)
 

@@ -164,12 +164,24 @@ class Log:
         return [outcome for each in batch for outcome in self._append([each])]
 
     def _current(self, connection: Connection) -> State:
-        """Give the log as it is: as this process left it, or read again."""
+        """Give the log as it is: as this process left it, or read again.
+
+        Raises SourceError `log-damaged` for one that does not begin with what this process signed:
+        an older state was put in its place, and another history would be signed over it.
+        """
         tip, state = tip_of(connection), self._state
         require_key(tip.key, self._signer)
         if (tip.size, tip.digest) == (state.size, state.digest):
             return state
-        return load_state(connection, known_keys(Tree(connection).keys()))
+        tree = Tree(connection)
+        found = load_state(connection, known_keys(tree.keys()))
+        if found.size < state.size or tree.root(state.size) != state.frontier.root():
+            raise SourceError(
+                "log-damaged",
+                f"the {state.size} messages that were here are not those that are here now",
+                "look what was restored; start the node again to go on from there",
+            )
+        return found
 
 
 def _tell(batch: Sequence[_Waiting], outcomes: Sequence[Outcome]) -> None:

@@ -6,13 +6,14 @@ As long-lived as the transaction of its connection. Source: cold trials spec §3
 from collections.abc import Sequence
 
 import msgspec
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 
 from refold.db import put
+from refold.kernel.errors import SourceError
 from refold.metaid.store.bulk import insert_rows
 from refold.trials.store import foreigntables as tables
 
-__all__ = ["Foreign", "ForeignMessage", "OriginRow"]
+__all__ = ["Foreign", "ForeignMessage", "OriginRow", "require_restored"]
 
 _ROW = tables.foreign.c
 _ORIGIN = tables.origins.c
@@ -36,11 +37,6 @@ class OriginRow(msgspec.Struct, frozen=True):
     target: int
     checkpoint: str
     imported_at: int
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the whole archive is here."""
-        return self.size >= self.target
 
 
 class ForeignMessage(msgspec.Struct, frozen=True, gc=False):
@@ -78,6 +74,10 @@ class Foreign:
         """Keep how far a node's archive was imported."""
         put(self._connection, tables.origins, [msgspec.structs.asdict(row)])
 
+    def drop_origin(self, origin: str) -> None:
+        """Forget that of an origin: its log is this node's own, and whole again."""
+        self._connection.execute(delete(tables.origins).where(_ORIGIN.origin == origin))
+
     def insert(self, messages: Sequence[ForeignMessage]) -> None:
         """Add messages, none of which may be there."""
         rows = [msgspec.structs.asdict(each) for each in messages]
@@ -104,3 +104,17 @@ class Foreign:
         rows = [{"of_origin": origin, "of_id": each} for each in messages]
         if rows:
             self._connection.execute(_DROP_TEXT, rows)
+
+
+def require_restored(connection: Connection, origin: str) -> None:
+    """Return unless the log of this node is being restored.
+
+    Posts would take the ids of messages that are still to come. Raises SourceError `log-restoring`.
+    """
+    row = Foreign(connection).origin(origin)
+    if row is not None:
+        raise SourceError(
+            "log-restoring",
+            f"the log of {origin} is restored to {row.size} of {row.target} messages",
+            "finish it with refold trials import",
+        )

@@ -1,7 +1,7 @@
 """The indexes kept with the log: folded in the transaction of the append, rebuilt, compared.
 
-    indexes = Indexes(sites)
-    Log(database, signer, (standings.fold, indexes.fold))
+indexes = Indexes(sites)
+Log(database, signer, (standings.fold, indexes.fold))
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,8 +42,8 @@ class Indexes:
     def __init__(self, sites: tuple[Site, ...] = SITES) -> None:
         self._sites = sites
 
-    def fold(self, connection: Connection, message: Message, post: Post) -> None:
-        """Take a message that was just appended into account."""
+    def fold(self, connection: Connection, message: Message, post: Post | None) -> None:
+        """Take a message that was just appended into account; None for a text that was removed."""
         Fold(SqlState(connection), self._sites).add(_entry(message), post)
 
     def remove(self, connection: Connection, message: Message) -> None:
@@ -51,15 +51,13 @@ class Indexes:
         Fold(SqlState(connection), self._sites).remove(_entry(message))
 
     def rebuild(self, connection: Connection) -> int:
-        """Empty the tables and fold the log anew; give how many messages it has."""
-        for table in tables.TABLES:
+        """Fold the log anew, put that in place of what the tables hold; give how many rows."""
+        rows = _rows(self.folded(connection))
+        for table, given in rows.items():
             connection.execute(table.delete())
-        fold = Fold(SqlState(connection), self._sites)
-        count = 0
-        for message, post in self._log(connection):
-            fold.add(_entry(message), post)
-            count += 1
-        return count
+            for begin in range(0, len(given), PAGE):
+                connection.execute(table.insert(), given[begin : begin + PAGE])
+        return sum(map(len, rows.values()))
 
     def folded(self, connection: Connection) -> MemoryState:
         """Give what the log comes to, folded from scratch in memory: some KB a format post."""
@@ -99,7 +97,7 @@ def _entry(message: Message) -> Entry:
     )
 
 
-def _rows(state: MemoryState) -> dict[Table, list[Mapping[str, Any]]]:
+def _rows(state: MemoryState) -> dict[Table, list[dict[str, Any]]]:
     """Give the rows of all tables that a state comes to."""
     as_is = msgspec.structs.asdict
     return {
@@ -145,4 +143,4 @@ def _difference(
     table: Table, key: tuple[Any, ...], kept: object | None, folded: object | None
 ) -> Difference:
     texts = ["" if each is None else repr(each) for each in (kept, folded)]
-    return Difference(table.name, " ".join(map(str, key)), *texts)
+    return Difference(str(table.name), " ".join(map(str, key)), *texts)

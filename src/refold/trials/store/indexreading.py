@@ -1,37 +1,32 @@
-"""The indexes read: counts, pages of trials, runs, services and days, what a key posted.
+"""The indexes read: pages of trials, runs, services, what a key posted; with their counts.
 
 `IndexReader` lives as long as the transaction of its connection. Every question is a point or a
 range of an index.
 """
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
 from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
     Connection,
     Integer,
     Select,
-    any_,
     bindparam,
-    false,
     func,
     select,
     tuple_,
 )
 
-from refold.trials.indexes.counting import DAY_SECONDS, NAMED
-from refold.trials.indexes.rows import Cell, PostRow, ReviewRow, RunRow, ServiceRow
-from refold.trials.indexes.tallies import Counted, Young
+from refold.trials.indexes.rows import PostRow, RunRow, ServiceRow, TrialRow
 from refold.trials.store import indextables as tables
+from refold.trials.store.indexcounts import Counts
 from refold.trials.store.indexstate import RUN_COLUMNS, listed, names
 from refold.trials.store.keytables import blocks, keys
 from refold.trials.store.tables import messages, texts
+from refold.trials.tables import Kind
 
-__all__ = ["IndexReader", "KeyPost", "RunFound", "TrialPlace", "TrialFound"]
+__all__ = ["IndexReader", "KeyPost", "RunFound", "TrialFound", "TrialPlace"]
 
 MAX_DISPOSITIONS = 10
 """Answers to a run that are read, the latest ones: more than any publisher means."""
@@ -79,9 +74,25 @@ _TRIAL = _TRIALS.where(_T.id == bindparam("id"))
 _TRIALS_OF_SERVICE = (
     _TRIALS.where(_T.service == bindparam("service")).order_by(_T.id.desc()).limit(_LIMIT)
 )
+_ROWS_OF_SERVICE = (
+    select(*tables.trials.c)
+    .where(_T.service == bindparam("service"))
+    .order_by(_T.id.desc())
+    .limit(_LIMIT)
+)
 _NEWEST_TRIALS = _TRIALS.where(_T.closes > 0).order_by(_T.id.desc()).limit(_LIMIT)
-_RUNS = select(*RUN_COLUMNS, _P.said, _T.closes).select_from(
-    tables.runs.join(tables.posts, _P.id == _R.id).join(tables.trials, _T.id == _R.trial)
+_RUNS = select(
+    *RUN_COLUMNS,
+    _P.said,
+    _T.closes,
+    keys.c.name,
+    keys.c.revoked_by,
+    blocks.c.public_key.label("blocked"),
+).select_from(
+    tables.runs.join(tables.posts, _P.id == _R.id)
+    .join(tables.trials, _T.id == _R.trial)
+    .outerjoin(keys, keys.c.public_key == _R.public_key)
+    .outerjoin(blocks, blocks.c.public_key == _R.public_key)
 )
 _RUNS_OF_TRIAL = (
     _RUNS.where(_R.trial == bindparam("trial"), _R.id > bindparam("after"))
@@ -94,53 +105,16 @@ _RUNS_OF_SERVICE = (
     .limit(_LIMIT)
 )
 _RANK = func.row_number().over(partition_by=_P.run, order_by=_P.id.desc()).label("rank")
-_CUTOFF = bindparam("cutoff")
-_YOUNGEST = select(func.max(keys.c.admitted_at))
-_FIRST_RUN = (
-    select(_R.id)
-    .where(_R.accepted_at > _CUTOFF)
-    .order_by(_R.accepted_at, _R.id)
-    .limit(1)
-    .scalar_subquery()
-)
-_YOUNG_RUNS = (
-    select(*RUN_COLUMNS)
-    .select_from(tables.runs.join(keys, keys.c.public_key == _R.public_key))
-    .where(keys.c.admitted_at + 0 > _CUTOFF)  # not by the index of keys: theirs are all runs
-)
-_YOUNG_OF_SERVICE = _YOUNG_RUNS.where(_R.service == bindparam("service"), _R.id >= _FIRST_RUN)
-_YOUNG_OF_TRIAL = _YOUNG_RUNS.where(_R.trial == bindparam("trial"), _R.id >= _FIRST_RUN)
-_YOUNG_OF_ALL = _YOUNG_RUNS.where(_R.accepted_at > _CUTOFF)
-_YOUNG_REVIEWS = (
-    select(*tables.reviews.c)
-    .select_from(tables.reviews.join(keys, keys.c.public_key == tables.reviews.c.public_key))
-    .where(keys.c.admitted_at + 0 > _CUTOFF, tables.reviews.c.accepted_at > _CUTOFF)
-)
-_CELLS = {
-    dialect: select(_C.cell, _C.posts, _C.keys).where(listed(_C.cell, dialect))
-    for dialect in _DIALECTS
-}
-_RANKED = (
-    select(_C.cell)
-    .where(_C.ranked == bindparam("scope"))
-    .order_by(_C.posts.desc(), _C.cell)
-    .limit(NAMED + 1)
-)
-_TAIL_KEYS = {
-    dialect: select(func.count(_M.public_key.distinct())).where(
-        _M.cell > bindparam("begin"), _M.cell < bindparam("end"), ~listed(_M.cell, dialect)
-    )
-    for dialect in _DIALECTS
-}
-_DAY = (
-    select(_C.cell)
-    .where(_C.cell < bindparam("end"), _C.cell > bindparam("begin"))
-    .order_by(_C.cell.desc())
-    .limit(1)
-)
-_CELLS_BETWEEN = select(_C.cell, _C.posts, _C.keys).where(
-    _C.cell > bindparam("begin"), _C.cell < bindparam("end")
-)
+
+
+def _dispositions(dialect: str) -> Select[Any]:
+    """Ask for the latest dispositions of each of some runs."""
+    ranked = select(*tables.posts.c, _RANK).where(listed(_P.run, dialect, "ids")).subquery()
+    columns = [ranked.c[name] for name in PostRow.__struct_fields__]
+    return select(*columns).where(ranked.c.rank <= MAX_DISPOSITIONS).order_by(ranked.c.id)
+
+
+_DISPOSITIONS = {dialect: _dispositions(dialect) for dialect in _DIALECTS}
 _S = tables.services.c
 _SERVICES = (
     select(_S.service, _S.trials, _S.proven)
@@ -164,7 +138,7 @@ _KEY_POSTS = select(
 _OF_KEY = _KEY_POSTS.where(_P.public_key == bindparam("key"))
 _KEY_AFTER = _OF_KEY.where(_P.id > bindparam("after")).order_by(_P.id).limit(_LIMIT)
 _KEY_NEWEST = _OF_KEY.order_by(_P.id.desc()).limit(_LIMIT)
-_LAST = "\U0010ffff"
+_WIDTH = len(RUN_COLUMNS)
 
 
 class TrialFound(msgspec.Struct, frozen=True):
@@ -183,18 +157,21 @@ class TrialFound(msgspec.Struct, frozen=True):
 
 
 class RunFound(msgspec.Struct, frozen=True):
-    """A run, what it says as JSON, and when its trial closes."""
+    """A run, what it says as JSON, when its trial closes, and what became of its key."""
 
     row: RunRow
     said: bytes | None
     closes: int
+    name: str | None
+    revoked_by: int | None
+    blocked: str | None
 
 
 class KeyPost(msgspec.Struct, frozen=True):
     """A format post of a key as it stands in the log."""
 
     id: int
-    kind: str
+    kind: Kind
     accepted_at: int
     digest: str
     room: str
@@ -220,6 +197,7 @@ class IndexReader:
         self._connection = connection
         self._now = now
         self._dialect = connection.dialect.name
+        self.counts = Counts(connection, now)
 
     def trials(
         self, place: TrialPlace | None, limit: int, state: Literal["open", "closed"] | None
@@ -256,8 +234,13 @@ class IndexReader:
         """Give a trial."""
         return next(iter(self._trials(_TRIAL, id=id_)), None)
 
-    def trials_of(self, service: str, limit: int) -> list[TrialFound]:
+    def trials_of(self, service: str, limit: int) -> list[TrialRow]:
         """Give the trials of a service, the newest first."""
+        values = {"service": service, "limit": limit}
+        return [TrialRow(*row) for row in self._connection.execute(_ROWS_OF_SERVICE, values)]
+
+    def trials_found(self, service: str, limit: int) -> list[TrialFound]:
+        """Give the same with all that stands beside them."""
         return self._trials(_TRIALS_OF_SERVICE, service=service, limit=limit)
 
     def newest_trials(self, limit: int) -> list[TrialFound]:
@@ -275,19 +258,12 @@ class IndexReader:
     def dispositions(self, runs: Iterable[int]) -> dict[int, list[PostRow]]:
         """Give the latest answers to some runs, in order; at most MAX_DISPOSITIONS for each."""
         found: dict[int, list[PostRow]] = {run: [] for run in runs}
-        if not found:
-            return found
-        ranked = select(*tables.posts.c, _RANK).where(_P.run.in_(list(found))).subquery()
-        asked = (
-            select(ranked.c.id, ranked.c.kind, ranked.c.public_key, ranked.c.run, ranked.c.said)
-            .where(ranked.c.rank <= MAX_DISPOSITIONS)
-            .order_by(ranked.c.id)
-        )
-        for row in self._connection.execute(asked):
+        values = {"ids": names(self._connection, list(found))}
+        for row in self._connection.execute(_DISPOSITIONS[self._dialect], values):
             found[row.run].append(PostRow(*row))
         return found
 
-    def services(self, unproven: bool, after: str, limit: int) -> list[ServiceRow]:  # noqa: FBT001
+    def services(self, unproven: bool, after: str, limit: int) -> list[ServiceRow]:
         """Give services by name: proven ones, or those that are not."""
         values = {"unproven": unproven, "after": after, "limit": limit}
         return [ServiceRow(*row) for row in self._connection.execute(_SERVICES, values)]
@@ -296,62 +272,6 @@ class IndexReader:
         """Give a service that has trials."""
         row = self._connection.execute(_SERVICE, {"service": service}).one_or_none()
         return None if row is None else ServiceRow(*row)
-
-    def counted(self, cells: Iterable[Cell]) -> Counted:
-        """Give posts and keys of those of some cells that have any."""
-        values = {"names": names(self._connection, [cell.id for cell in cells])}
-        rows = self._connection.execute(_CELLS[self._dialect], values)
-        return {cell: (posts, count) for cell, posts, count in rows}
-
-    def counted_of_day(self, day: str) -> Counted:
-        """Give all that is counted of blockers on a day."""
-        values = {"begin": f"blocker\t{day}\t", "end": f"blocker\t{day}\t{_LAST}"}
-        rows = self._connection.execute(_CELLS_BETWEEN, values)
-        return {cell: (posts, count) for cell, posts, count in rows}
-
-    def ranked(self, scope: str) -> list[str]:
-        """Give the runtimes of a scope with the most posts, one more than are named."""
-        rows = self._connection.scalars(_RANKED, {"scope": scope})
-        return [cell.rpartition("\t")[2] for cell in rows]
-
-    def tail_keys(self, scope: str, what: str, named: Sequence[str]) -> int:
-        """Give how many distinct keys are counted for runtimes that are not named.
-
-        Of a scope with more runtimes than are named, it looks at all their posts.
-        """
-        values = {
-            "begin": Cell(scope, what).id,
-            "end": Cell(scope, what, _LAST).id,
-            "names": names(
-                self._connection, [Cell(scope, what, runtime).id for runtime in named]
-            ),
-        }
-        return self._connection.scalar(_TAIL_KEYS[self._dialect], values) or 0
-
-    def day_before(self, day: str) -> str | None:
-        """Give the last day before one on which a blocker was counted."""
-        values = {"begin": "blocker\t", "end": f"blocker\t{day}"}
-        cell = self._connection.scalar(_DAY, values)
-        return None if cell is None else str(cell).split("\t")[1]
-
-    def young_of_service(self, service: str) -> Young:
-        """Give what young keys reported of a service."""
-        return self._young(_YOUNG_OF_SERVICE, service=service)
-
-    def young_of_trials(self, trials: Iterable[int]) -> Young:
-        """Give what young keys reported on some trials."""
-        if not self._has_young():
-            return Young()
-        rows = [row for trial in trials for row in self._young_runs(_YOUNG_OF_TRIAL, trial=trial)]
-        return Young(rows)
-
-    def young_of_all(self) -> Young:
-        """Give all that young keys reported and reviewed."""
-        if not self._has_young():
-            return Young()
-        values = {"cutoff": self._cutoff}
-        reviews = [ReviewRow(*row) for row in self._connection.execute(_YOUNG_REVIEWS, values)]
-        return Young(self._young_runs(_YOUNG_OF_ALL), reviews)
 
     def posts_of(self, public_key: str, after: int, limit: int) -> list[KeyPost]:
         """Give format posts of a key after an id, in order."""
@@ -363,25 +283,11 @@ class IndexReader:
         values = {"key": public_key, "limit": limit}
         return [KeyPost(*row) for row in self._connection.execute(_KEY_NEWEST, values)]
 
-    @property
-    def _cutoff(self) -> int:
-        return self._now - DAY_SECONDS
-
-    def _has_young(self) -> bool:
-        return (self._connection.scalar(_YOUNGEST) or 0) > self._cutoff
-
-    def _young(self, asked: Select[Any], **values: object) -> Young:
-        return Young(self._young_runs(asked, **values)) if self._has_young() else Young()
-
-    def _young_runs(self, asked: Select[Any], **values: object) -> list[RunRow]:
-        rows = self._connection.execute(asked, {**values, "cutoff": self._cutoff})
-        return [RunRow(*row) for row in rows]
-
     def _trials(self, asked: Select[Any], **values: object) -> list[TrialFound]:
         return [TrialFound(*row) for row in self._connection.execute(asked, values)]
 
     def _runs(self, asked: Select[Any], **values: object) -> list[RunFound]:
         return [
-            RunFound(RunRow(*row[:-2]), row[-2], row[-1])
+            RunFound(RunRow(*row[:_WIDTH]), *row[_WIDTH:])
             for row in self._connection.execute(asked, values)
         ]

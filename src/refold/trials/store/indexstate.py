@@ -40,23 +40,30 @@ _KEY_OF = select(messages.c.public_key).where(messages.c.id == bindparam("id"))
 _POST = select(*tables.posts.c).where(tables.posts.c.id == bindparam("id"))
 _TRIAL = select(*tables.trials.c).where(tables.trials.c.id == bindparam("id"))
 _RUN = select(*RUN_COLUMNS).where(_R.id == bindparam("id"))
-_RUNS_OF = (
+_OF_KEY = select(*RUN_COLUMNS).where(
+    _R.trial == bindparam("trial"), _R.public_key == bindparam("key")
+)
+_NEXT_RUN = _OF_KEY.where(_R.id > bindparam("after")).order_by(_R.id).limit(1)
+_OWING = (
     select(*RUN_COLUMNS)
-    .where(_R.trial == bindparam("trial"), _R.public_key == bindparam("key"))
+    .where(_R.owed_by == bindparam("key"), _R.trial == bindparam("trial"))
     .order_by(_R.id)
 )
+_RECHECKED_BY = _OF_KEY.where(_R.recheck == bindparam("run")).order_by(_R.id)
 _RUNS_ON = select(*RUN_COLUMNS).where(_R.trial == bindparam("trial")).order_by(_R.id)
-_DISPOSITIONS = (
+_LAST_DISPOSITION = (
     select(*tables.posts.c)
-    .where(tables.posts.c.run == bindparam("run"))
-    .order_by(tables.posts.c.id)
+    .where(tables.posts.c.run == bindparam("run"), tables.posts.c.said.is_not(None))
+    .order_by(tables.posts.c.id.desc())
+    .limit(1)
 )
 _REVIEW = select(*tables.reviews.c).where(tables.reviews.c.id == bindparam("id"))
-_REVIEWS = (
+_LAST_REVIEW = (
     select(*tables.reviews.c)
     .where(tables.reviews.c.public_key == bindparam("key"))
     .where(tables.reviews.c.tool == bindparam("tool"))
-    .order_by(tables.reviews.c.id)
+    .order_by(tables.reviews.c.id.desc())
+    .limit(1)
 )
 _SERVICE = select(tables.services.c.trials, tables.services.c.proven).where(
     tables.services.c.service == bindparam("service")
@@ -68,17 +75,17 @@ _DROP_REPLY = delete(tables.replies).where(
 )
 
 
-def names(connection: Connection, ids: Sequence[str]) -> object:
-    """Give some texts as the value for a parameter of `listed`."""
-    return json.dumps(ids) if connection.dialect.name == "sqlite" else list(ids)
+def names(connection: Connection, values: Sequence[str] | Sequence[int]) -> object:
+    """Give some values as the one value of a parameter of `listed`."""
+    return json.dumps(values) if connection.dialect.name == "sqlite" else list(values)
 
 
-def listed(column: Column[str], dialect: str) -> ColumnElement[bool]:
-    """Ask whether a column has one of the texts of the parameter `names`, which is one value."""
+def listed(column: Column[Any], dialect: str, parameter: str = "names") -> ColumnElement[bool]:
+    """Ask whether a column has one of the values of a parameter, which is made by `names`."""
     if dialect == "sqlite":
-        array = func.json_each(bindparam("names")).table_valued("value")
+        array = func.json_each(bindparam(parameter)).table_valued("value")
         return column.in_(select(array.c.value))
-    return column == any_(bindparam("names", type_=ARRAY(column.type)))
+    return column == any_(bindparam(parameter, type_=ARRAY(column.type)))
 
 
 def _upserts(table: Table, *added: str) -> dict[str, Any]:
@@ -147,21 +154,30 @@ class SqlState:
         """Give a run."""
         return self._one(RunRow, _RUN, id=id_)
 
-    def runs_of(self, trial: int, public_key: str) -> list[RunRow]:
-        """Give all runs of a key on a trial."""
-        return self._all(RunRow, _RUNS_OF, trial=trial, key=public_key)
+    def next_run(self, trial: int, public_key: str, after: int) -> RunRow | None:
+        """Give the first run of a key on a trial whose id is larger than one."""
+        return self._one(RunRow, _NEXT_RUN, trial=trial, key=public_key, after=after)
+
+    def owing(self, trial: int, public_key: str) -> list[RunRow]:
+        """Give the runs of a key on a trial whose recheck is owed."""
+        return self._all(RunRow, _OWING, trial=trial, key=public_key)
+
+    def rechecked_by(self, run: RunRow) -> list[RunRow]:
+        """Give the runs whose recheck a run completed."""
+        values = {"trial": run.trial, "key": run.public_key, "run": run.id}
+        return self._all(RunRow, _RECHECKED_BY, **values)
 
     def runs_on(self, trial: int) -> list[RunRow]:
         """Give all runs on a trial."""
         return self._all(RunRow, _RUNS_ON, trial=trial)
 
-    def dispositions(self, run: int) -> list[PostRow]:
-        """Give all dispositions of a run."""
-        return self._all(PostRow, _DISPOSITIONS, run=run)
+    def last_disposition(self, run: int) -> PostRow | None:
+        """Give the latest disposition of a run that stands."""
+        return self._one(PostRow, _LAST_DISPOSITION, run=run)
 
-    def reviews(self, public_key: str, tool: str) -> list[ReviewRow]:
-        """Give the reviews of a tool by a key that stand."""
-        return self._all(ReviewRow, _REVIEWS, key=public_key, tool=tool)
+    def last_review(self, public_key: str, tool: str) -> ReviewRow | None:
+        """Give the latest review of a tool by a key that stands."""
+        return self._one(ReviewRow, _LAST_REVIEW, key=public_key, tool=tool)
 
     def review(self, id_: int) -> ReviewRow | None:
         """Give a review that stands."""
@@ -210,9 +226,7 @@ class SqlState:
         asked = {"key": public_key, "names": ids}
         found = self._connection.execute(_MARKED[self._dialect], asked)
         marked: dict[str, int] = {row.cell: row.posts for row in found}
-        keys = {
-            id_: bool(marked.get(id_, 0) + by) - bool(marked.get(id_, 0)) for id_ in of
-        }
+        keys = {id_: bool(marked.get(id_, 0) + by) - bool(marked.get(id_, 0)) for id_ in of}
         self._connection.execute(
             _ADD_MARKS[self._dialect],
             [{"public_key": public_key, "cell": id_, "posts": by} for id_ in of],
@@ -247,8 +261,7 @@ class SqlState:
 def run_values(row: RunRow) -> dict[str, Any]:
     """Give the columns of a run, with who has to do something about it."""
     values = msgspec.structs.asdict(row)
-    owes = row.status == "fixed" and not row.recheck
-    values["owed_by"] = row.public_key if owes else None
+    values["owed_by"] = row.public_key if row.owes else None
     values["awaits"] = None if row.disposition or row.removed else row.publisher
     return values
 

@@ -59,7 +59,7 @@ runs = Table(
     Index(None, "trial", "public_key", "id"),
     Index(None, "service", "id"),
     Index(None, "accepted_at", "id"),
-    Index(None, "owed_by", "id"),
+    Index(None, "owed_by", "trial", "id"),
     Index(None, "awaits", "id"),
 )
 """Runs. `owed_by` is the key that owes a recheck, `awaits` the one whose answer is missing."""
@@ -104,7 +104,7 @@ cells = Table(
     Column("ranked", NAME),
     Column("posts", INT64, nullable=False),
     Column("keys", INT64, nullable=False),
-    Index(None, "ranked", "posts"),
+    Index(None, "ranked", "posts", "cell"),
 )
 """What is counted: posts and distinct keys of each cell. `ranked` is the scope that it ranks in."""
 
@@ -117,6 +117,3 @@ marks = Table(
     Index(None, "cell"),
 )
 """Which keys are counted in a cell, and for how many posts."""
-
-TABLES: tuple[Table, ...] = (posts, trials, runs, reviews, services, replies, cells, marks)
-"""All of them."""

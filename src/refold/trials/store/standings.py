@@ -12,6 +12,7 @@ from sqlalchemy import Connection, RootTransaction, bindparam, insert, select, u
 from refold.kernel.utc import parse_utc
 from refold.trials.codes import Fault
 from refold.trials.leaf import accepted_text
+from refold.trials.posts import Message as Plain
 from refold.trials.posts import Post, Trial
 from refold.trials.relations import KeyState, Standing, closing_time, key_faults, relation_faults
 from refold.trials.store import keytables, tables
@@ -73,8 +74,11 @@ class Standings:
     def judge(self, connection: Connection, posting: Posting, now: int) -> Sequence[Fault]:
         """Give why a posting may not be appended now; `now` in Unix seconds."""
         message = posting.message
+        faults = key_faults(self.state(connection, message.public_key))
+        if message.reply_to is None and isinstance(posting.post, Plain):
+            return faults  # it stands in relation to nothing
         return (
-            *key_faults(self.state(connection, message.public_key)),
+            *faults,
             *relation_faults(
                 posting.post,
                 message.public_key,

@@ -27,6 +27,19 @@ def upgrade() -> None:
         PrimaryKeyConstraint("pin", name="pk_coverage_pins"),
     )
     _index("coverage_pins", "receipt", "height", "pin")
+    _index("coverage_pins", "height", "pin")
+    _index("coverage_pins", "writer", "receipt")
+    op.create_table(
+        "coverage_refused",
+        Column("pin", NAME, nullable=False),
+        Column("height", INT64, nullable=False),
+        Column("indexer", AnyText, nullable=False),
+        Column("version", NAME, nullable=False),
+        Column("proved", INT64, nullable=False),
+        Column("at", NAME, nullable=False),
+        PrimaryKeyConstraint("pin", name="pk_coverage_refused"),
+    )
+    _index("coverage_refused", "at", "pin")
     op.create_table(
         "coverage_judgements",
         Column("receipt", NAME, nullable=False),
@@ -102,7 +115,8 @@ def _make_receipts() -> None:
     )
     for name in ("query_hash", "claim", "judgement", "kind", "supersedes", "signing_window"):
         _index("coverage_receipts", name, "number")
-    _index("coverage_receipts", "due_at")
+    _index("coverage_receipts", "due_at", "number")
+    _index("coverage_receipts", "checked_at")
 
 
 def _make_jobs() -> None:

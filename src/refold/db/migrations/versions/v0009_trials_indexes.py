@@ -43,7 +43,7 @@ def upgrade() -> None:
         PrimaryKeyConstraint("public_key", "cell", name="pk_trials_marks"),
     )
     _index("services", "unproven", "service")
-    _index("cells", "ranked", "posts")
+    _index("cells", "ranked", "posts", "cell")
     _index("marks", "cell")
     _index("keys", "admitted_at")
 
@@ -111,7 +111,7 @@ def _runs() -> None:
     _index("runs", "trial", "public_key", "id")
     _index("runs", "service", "id")
     _index("runs", "accepted_at", "id")
-    _index("runs", "owed_by", "id")
+    _index("runs", "owed_by", "trial", "id")
     _index("runs", "awaits", "id")
     _index("reviews", "public_key", "tool", "id")
     _index("reviews", "accepted_at", "id")
