@@ -170,7 +170,7 @@ def questions(path: Path, count: int) -> dict[str, list[bytes]]:
         "blockers": [
             request(f"/v1/public/blockers?limit=20&until={n + 3000}-01-01") for n in numbers
         ],
-        "record_kept": [request(record) for _ in numbers],
+        "record_kept": [request(f"{record}&proofs=false") for _ in numbers],
         "record": [request(f"{record}&proofs=false&after={n % first}") for n in numbers],
         "record_proofs": [request(f"{record}&after={n % first}") for n in numbers],
     }

@@ -33,9 +33,7 @@ class Addresses:
         """Give the key of a record that fits."""
         return next(key for (kind, key), v in self._view.items() if kind == section and fits(v))
 
-    def _entry(
-        self, fits: Callable[[Any], object], named: Callable[[str], bool] = lambda key: bool(key)
-    ) -> str:
+    def _entry(self, fits: Callable[[Any], object], named: Callable[[str], bool] = bool) -> str:
         return next(
             key
             for (kind, key), v in self._view.items()

@@ -21,11 +21,12 @@ OVERFLOW: Final = """() => {
   const width = document.documentElement.clientWidth;
   const over = [...document.body.querySelectorAll('*')].filter(element => {
     const box = element.getBoundingClientRect();
-    return box.right > width + 0.5 && box.width > 1 && !element.closest('.scroll, pre, table, .skip');
+    const isKept = element.closest('.scroll, pre, table, .skip');
+    return box.right > width + 0.5 && box.width > 1 && !isKept;
   });
   const page = document.scrollingElement;
   return page.scrollWidth > page.clientWidth
-    ? [`${page.scrollWidth} of ${page.clientWidth}`, ...over.slice(0, 3).map(one => one.outerHTML.slice(0, 120))]
+    ? [`${page.scrollWidth}`, ...over.slice(0, 3).map(one => one.outerHTML.slice(0, 120))]
     : [];
 }"""
 """What makes a page scroll sideways."""
@@ -46,18 +47,20 @@ LETTERS: Final = """() => {
     for (const letter of text) if (letter.trim()) fonts[font].add(letter);
   };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) note(getComputedStyle(walker.currentNode.parentElement), walker.currentNode.data);
+  const own = element => getComputedStyle(element);
+  while (walker.nextNode()) note(own(walker.currentNode.parentElement), walker.currentNode.data);
   for (const element of document.body.querySelectorAll('*')) {
     for (const side of ['::before', '::after', '::marker']) {
       const style = getComputedStyle(element, side);
       const said = style.content.match(/"[^"]*"/);
       if (said) note(style, said[0].slice(1, -1));
     }
-    if (element.localName === 'q') note(getComputedStyle(element), getComputedStyle(element).quotes);
-    if (element.placeholder) note(getComputedStyle(element), element.placeholder);
-    if (element.value && element.type !== 'hidden') note(getComputedStyle(element), String(element.value));
+    if (element.localName === 'q') note(own(element), own(element).quotes);
+    if (element.placeholder) note(own(element), element.placeholder);
+    if (element.value && element.type === 'search') note(own(element), element.value);
   }
-  return Object.fromEntries(Object.entries(fonts).map(([font, letters]) => [font, [...letters].join('')]));
+  const joined = ([font, letters]) => [font, [...letters].join('')];
+  return Object.fromEntries(Object.entries(fonts).map(joined));
 }"""
 """The letters of a page by the font that they are set in, those that the style adds included."""
 

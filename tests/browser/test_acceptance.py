@@ -91,7 +91,8 @@ def test_ac_f3_no_page_has_a_control_that_writes(
             seen.open(path, "en")
             found = seen.page.evaluate(
                 """() => ({
-                  forms: [...document.forms].map(form => [form.method, new URL(form.action).pathname]),
+                  forms: [...document.forms].map(
+                    form => [form.method, new URL(form.action).pathname]),
                   fields: [...document.querySelectorAll('input, select, textarea, button')].map(
                     one => one.type),
                   editable: document.querySelectorAll('[contenteditable]').length,
@@ -162,9 +163,10 @@ def test_ac_f5_pages_are_whole_without_scripts(
     said: list[dict[str, str]] = []
     for is_on in (True, False):
         with window(browser, site.server.url, java_script_enabled=is_on) as seen:
-            words = said.append({}) or said[-1]
+            words: dict[str, str] = {}
             for path in paths:
                 seen.open(path, "zh")
                 words[path] = seen.page.inner_text("body")
+            said.append(words)
     assert said[0] == said[1]
     assert all(len(text) > 100 for text in said[0].values()), [unquote(path) for path in paths]

@@ -52,7 +52,7 @@ HAN_ELSEWHERE: Final = """() => {
   }
   return found;
 }"""
-"""Chinese that a page takes for its own, other language: it would be set with that one's letters."""
+"""Chinese that a page says is its own language: it would be set with the letters of that."""
 
 PARAGRAPHS: Final = ".prose > p, main > p"
 LANGUAGES = pytest.mark.parametrize("lang", ["en", "zh"])
@@ -120,7 +120,8 @@ def test_the_measures_find_what_is_wrong(browser: Browser, site: Reader) -> None
         assert not seen.overflow()
         seen.page.evaluate(
             """() => {
-              const add = html => document.querySelector('main').insertAdjacentHTML('beforeend', html);
+              const main = document.querySelector('main');
+              const add = html => main.insertAdjacentHTML('beforeend', html);
               add('<p id="wide">' + 'x'.repeat(400) + '</p><p>汉字</p>');
               const style = document.createElement('style');
               style.textContent = '#wide { white-space: nowrap; color: #333; }';

@@ -69,7 +69,8 @@ def test_published_and_imported(file: Path, chain: tuple[Devnet, str], tmp_path:
     said = refold("coverage", "publish", str(file), "--url", url, "--mine", "--format", "json").json
     pin = said["pinId"]
     assert said["height"] == net.height
-    net.pin(net.key("stranger"), PATH, b'{"v":"\x1b[2J"}')
+    bad = b'{"v":"\x1b[2J"}'
+    net.pin(net.key("stranger"), PATH, bad)
     net.mine()
     proved = ("--transactions", f"{url}/open-api-mvc")
     first = refold(*come, *proved, "--format", "json")
@@ -77,10 +78,13 @@ def test_published_and_imported(file: Path, chain: tuple[Devnet, str], tmp_path:
     told = first.json
     assert (told["new"], told["refused"], told["missing"]) == (1, 1, 0)
     assert [problem["code"] for problem in told["refusals"][0]["errors"]] == ["E_JSON"]
+    net.pin(net.key("stranger"), PATH, bad)
+    net.mine()
     again = refold(*come)
     assert again.code == 0
     assert is_plain(again.out)
     assert again.out.startswith("0 new, 0 again by another pin, 0 moved, 0 vanished, 1 known")
+    assert "1 refused, 1 refused before" in again.out
     assert "E_JSON" in again.out
     text = refold("coverage", "publish", str(file), "--url", url, "--mine").out
     assert text.startswith("pinned as ")

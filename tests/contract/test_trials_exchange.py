@@ -1,5 +1,6 @@
 """Archives between nodes on both databases: restored, kept apart, forged, killed and resumed."""
 
+import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -136,6 +137,7 @@ def test_a_log_is_restored_whole(database: Database, second: Database) -> None:
     raw = exported(second)
     done = restored(database, raw)
     assert done.own
+    assert hashlib.sha256(raw[: raw.rindex(b'{"type":"end"')]).hexdigest() == done.sha256
     assert done.added == done.size == len(all_messages(second))
     assert rows(database) == rows(second)
     assert exported(database) == raw

@@ -344,6 +344,21 @@ def test_answers_follow_posts_and_the_operator_at_once(tmp_path: Path) -> None:
         assert node.json("trials/1")["trial"]["untrusted"]["said"] is None
 
 
+def test_a_repository_deep_in_groups_has_addresses(tmp_path: Path) -> None:
+    with running(tmp_path) as node:
+        node.admit(1, 2)
+        target = "https://gitlab.com/a/b/c/d"
+        proof = f"{target}/-/raw/HEAD/proof"
+        trial = node.take(text("trial", target=target, owner_proof=proof), who=1)
+        run(node, 2, trial)
+        (listed,) = node.json("services")["items"]
+        path = listed["url"].removeprefix(f"{ORIGIN}/v1/public/")
+        found = node.json(path)
+        assert found["id"] == listed["id"] == "gitlab.com/a/b/c/d"
+        badge = found["readme"].split("(")[1].split(")")[0]
+        assert node.get(badge.removeprefix(f"{ORIGIN}/v1/public/")).status_code == 200
+
+
 def test_time_alone_closes_lapses_and_ripens(tmp_path: Path) -> None:
     with running(tmp_path) as node:
         node.admit(1, 2)

@@ -55,19 +55,17 @@ def read_bounded(name: str) -> bytes:
 
 def print_validation(name: str, validation: Validation) -> None:
     """Print what the checks say of one file: the verdict, then each finding with its remedy."""
-    warned = f", {_counted(validation.warnings, 'warning')}" if validation.warnings else ""
+    warned = f", {_counted(len(validation.warnings), 'warning')}" if validation.warnings else ""
     if validation.receipt is not None:
         receipt = validation.receipt
         print_line(f"VALID  {one_line(name)}  {receipt.claim}, version {receipt.v}{warned}")
     else:
-        print_line(f"INVALID  {one_line(name)}  {_counted(validation.errors, 'error')}{warned}")
+        print_line(
+            f"INVALID  {one_line(name)}  {_counted(len(validation.errors), 'error')}{warned}"
+        )
     if validation.receipt_hash:
         print_line(f"  receiptHash {validation.receipt_hash}")
     print_findings([*validation.errors, *validation.warnings])
-
-
-def _counted(findings: Sequence[Problem], kind: str) -> str:
-    return f"{len(findings)} {kind}{'' if len(findings) == 1 else 's'}"
 
 
 def print_findings(problems: Sequence[Problem]) -> None:

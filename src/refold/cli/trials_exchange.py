@@ -60,7 +60,7 @@ def export_(file: str, database: str | None, form: str) -> None:
         done = export_archive(connection, out.write, begun, step)
     if file != "-":
         said = f"{done.size:,} messages of {done.origin}, {done.removed:,} without text"
-        _say(form, done, f"{said}, are in {file}", done.size, started)
+        _say(form, done, f"{said}, are in {file}, sha256 {done.sha256}", done.size, started)
 
 
 @click.command("import")
@@ -94,7 +94,7 @@ def import_(file: str, verifier: str | None, database: str | None, form: str) ->
             done = _imported(opened, lines, key, own, step)
         what = "restored" if done.own else f"kept under {done.origin}"
         said = f"{done.size:,} messages are {what}, {done.added:,} of them new"
-        _say(form, done, f"{said}; root {done.root}", done.size, started)
+        _say(form, done, f"{said}; root {done.root}, sha256 {done.sha256}", done.size, started)
 
     return _coded(form, job)
 

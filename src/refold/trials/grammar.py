@@ -97,7 +97,8 @@ def read_sheet(content: bytes | str) -> tuple[Sheet, tuple[Fault, ...]]:
     form = FORMATS.get(first)
     if form is None:
         # What cannot be seen in a header makes no other line of it either.
-        trimmed = _UNSEEN.sub("", first).strip(OUTER_WHITESPACE).casefold()
+        seen = first if first.isascii() else _UNSEEN.sub("", first)
+        trimmed = seen.strip(OUTER_WHITESPACE).casefold()
         if _NEARLY.fullmatch(trimmed) is None:
             return Sheet(None, (), text), tuple(faults)
         form = FORMATS.get(trimmed)

@@ -28,10 +28,10 @@ def _row(name: str, says: str, begins: str, rest: str) -> Leak:
     return Leak(name, says, begins, re.compile(rf"(?<![A-Za-z0-9_]){re.escape(begins)}{rest}"))
 
 
-# Words with hyphens between are no tokens, nor is one letter many times. A token that may have
-# hyphens has a digit or a capital soon: it is random.
+# Words with hyphens between are no tokens, and many x stand for one. A token that may have hyphens
+# has a digit or a capital soon: it is random.
 _MIXED = r"(?=[a-z_-]{0,19}[0-9A-Z])"
-_NOT_ONE_LETTER = r"(?!(.)\1{9})"
+_NO_PLACEHOLDER = r"(?![xX]{9})"
 _OPENAI = r"(?:[A-Za-z0-9]{32}|(?:proj|svcacct|admin)-[A-Za-z0-9_-]{32})"
 _AWS = r"(?![0-9A-Z]{9}EXAMPLE)[0-9A-Z]{16}(?![0-9A-Za-z])"
 
@@ -49,7 +49,7 @@ LEAKS: Final[tuple[Leak, ...]] = (
         "github",
         "a token of GitHub",
         "_",
-        re.compile(f"gh[opusr]_{_NOT_ONE_LETTER}[A-Za-z0-9]{{36}}"),
+        re.compile(f"gh[opusr]_{_NO_PLACEHOLDER}[A-Za-z0-9]{{36}}"),
     ),
     _row("github-pat", "a token of GitHub", "github_pat_", r"[A-Za-z0-9]{22}_[A-Za-z0-9]{17}"),
     Leak(

@@ -454,12 +454,15 @@ def test_the_page_of_a_long_history_is_no_larger_than_of_a_short_one(database: D
             writer.history(History(index, 0, steps))
     with served(database, make=with_pages) as server:
         sizes = [
-            len(body_of(server, f"/agentpedia/entries/en:{slug}/{page}"))
-            for page in ("history", "challenges")
+            len(body_of(server, f"/agentpedia/entries/en:{slug}{page}"))
+            for page in ("/history", "/challenges", "")
             for slug in ("short", "long")
         ]
         assert sizes[1] < 1.1 * sizes[0] < 60_000
         assert sizes[3] < 1.1 * sizes[2] < 36_000
+        assert sizes[5] < 1.1 * sizes[4] < 36_000
+        for page in ("", "/revs"):
+            assert len(body_of(server, f"/agentpedia/editors/E1{page}")) < 36_000
         found = data_of(server, "/agentpedia/entries/en:long/history?limit=100&before=5000")
         assert [step["place"] for step in found["steps"]] == list(range(4999, 4899, -1))
         assert found["earlier"] == 4900

@@ -102,7 +102,7 @@ def test_a_record_is_checked(part: Part) -> None:
     assert said.startswith("INVALID, ")
     assert CODES["E_MATCH_COUNT"].remedy in FENCED.sub("", said)
     assert "/result/matchCount" in said
-    assert told(part, "coverage_validate", record="{").startswith("INVALID, 1 errors")
+    assert told(part, "coverage_validate", record="{").startswith("INVALID, 1 error\n")
 
 
 def test_no_word_of_a_record_stands_outside_of_fences(part: Part) -> None:

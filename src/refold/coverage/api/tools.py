@@ -71,7 +71,9 @@ class CoverageTools:
         data, now = given.record.encode(errors="surrogatepass"), self._desk.moment()
         validation = await self._desk.threads.run(validate, data, now)
         report = report_unreplayed(validation, now)
-        verdict = "VALID" if validation.is_valid else f"INVALID, {len(report.errors)} errors"
+        count = len(report.errors)
+        told = f"INVALID, {count} error{'' if count == 1 else 's'}"
+        verdict = "VALID" if validation.is_valid else told
         lines = [verdict, f"receiptHash {report.receipt_hash or 'none'}"]
         return "\n".join([*lines, *_findings(report)])
 

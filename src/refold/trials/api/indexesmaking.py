@@ -62,6 +62,9 @@ __all__ = [
 Address = Callable[[str], str]
 """Gives the whole address of a path."""
 
+MAX_SLASHES: Final = 3
+"""Of a service whose parts are segments of an address: host, owner or group, repository."""
+
 _NULL: Final = msgspec.Raw(b"null")
 _SERVICE_MEMBERS = ServiceCounts.__struct_fields__
 _TRIAL_MEMBERS = TrialCounts.__struct_fields__
@@ -69,12 +72,17 @@ _TRIAL_MEMBERS = TrialCounts.__struct_fields__
 
 def service_path(service: str) -> str:
     """Give the path of a service."""
-    return f"/v1/public/services/{quote(service, safe='/:')}"
+    return f"/v1/public/services/{_quoted(service)}"
 
 
 def badge_path(service: str, form: str) -> str:
     """Give the path of the badge of a service; `form` is svg or json."""
-    return f"/v1/public/badge/{quote(service, safe='/:')}.{form}"
+    return f"/v1/public/badge/{_quoted(service)}.{form}"
+
+
+def _quoted(service: str) -> str:
+    """Give a service as routes take it; one in deeper groups than they name is one segment."""
+    return quote(service, safe="/:" if service.count("/") <= MAX_SLASHES else ":")
 
 
 def said(raw: bytes | None) -> msgspec.Raw:

@@ -22,11 +22,9 @@ from refold.trials.api.indexesshown import Content, Named, RecordItem, RecordSho
 from refold.trials.api.office import Office
 from refold.trials.api.shown import state_word
 from refold.trials.leaf import accepted_text
-from refold.trials.relations import KeyState
 from refold.trials.rules import NOT_PROVEN
 from refold.trials.signing import message_bytes
 from refold.trials.store.indexreading import IndexReader, KeyPost
-from refold.trials.store.keys import Keys
 from refold.trials.store.tree import Tree
 from refold.trials.tiles import node_reader
 
@@ -74,10 +72,11 @@ class RecordApi:
 
         def make(connection: Connection, now: int) -> tuple[RecordShown, str]:
             key = asked.public_key
-            rows = IndexReader(connection, now).posts_of(key, asked.after, asked.limit + 1)
+            reader = IndexReader(connection, now)
+            rows = reader.posts_of(key, asked.after, asked.limit + 1)
             shown = rows[: asked.limit]
             cursor = shown[-1].id if len(rows) > len(shown) else None
-            name, state = Keys(connection).about([key]).get(key, (None, KeyState()))
+            name, state = reader.key(key)
             tree = Tree(connection)
             newest = tree.checkpoint()
             size = 0 if newest is None else newest.size

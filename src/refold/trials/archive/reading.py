@@ -81,7 +81,8 @@ class Kept(msgspec.Struct, frozen=True):
 class Part(msgspec.Struct, frozen=True):
     """A block: `size` messages up to its end, the root over them, and what stands in it.
 
-    `is_last` says that the archive ended after it as it should.
+    `is_last` says that the archive ended after it as it should; `sha256` is then that of its lines
+    but the last.
     """
 
     head: Head
@@ -93,6 +94,7 @@ class Part(msgspec.Struct, frozen=True):
     messages: tuple[Taken, ...] = ()
     checkpoints: tuple[Kept, ...] = ()
     is_last: bool = False
+    sha256: str = ""
 
 
 def read_archive(lines: Iterable[bytes], key: LogKey, *, held: int = 0) -> Iterator[Part]:
@@ -132,6 +134,7 @@ class _Reading:
         self.head = head
         self.chain, self.checkpoint = trusted(head, key)
         self.is_over = False
+        self._total = ""
         self._held = held
         self._frontier = Frontier()
         self._stage = 0
@@ -176,6 +179,7 @@ class _Reading:
                 raise wrong("archive-cut", text, number)
             self._require_hash(line, total, number)
             self.is_over = True
+            self._total = total
             return None
         if line.size != size:
             text = f"the block says {line.size} messages, there are {size}"
@@ -200,6 +204,7 @@ class _Reading:
             tuple(self._messages),
             tuple(self._checkpoints),
             is_last,
+            self._total,
         )
         for each in (self._keys, self._moderation, self._messages, self._checkpoints):
             each.clear()

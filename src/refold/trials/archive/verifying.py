@@ -26,7 +26,8 @@ class Verified(msgspec.Struct, frozen=True, rename="camel"):
     """What was verified: `size` and `root` (hex) are those that the log's key signed.
 
     `messages` were looked at, `removed` of them have no text any more; `public_key` is of records,
-    `since` the size of the older checkpoint that a log grew from.
+    `since` the size of the older checkpoint that a log grew from, `sha256` of archives: that
+    of all lines but the last.
     """
 
     kind: Kind
@@ -37,6 +38,7 @@ class Verified(msgspec.Struct, frozen=True, rename="camel"):
     removed: int = 0
     public_key: str | None = None
     since: int | None = None
+    sha256: str | None = None
 
     def shown(self) -> Iterator[tuple[str, str]]:
         """Give what there is to say, as names and texts."""
@@ -46,6 +48,8 @@ class Verified(msgspec.Struct, frozen=True, rename="camel"):
             yield "public key", self.public_key
         if self.kind != "checkpoint":
             yield "messages", f"{self.messages:,}, {self.removed:,} without text"
+        if self.sha256 is not None:
+            yield "sha256", self.sha256
         if self.since is not None:
             yield "grew from", f"{self.since:,} messages"
 
@@ -95,7 +99,15 @@ def _archive(first: bytes, readline: Callable[[int], bytes], key: LogKey) -> Ver
     for part in read_archive(lines(), key):
         messages += len(part.messages)
         removed += sum(each.content is None for each in part.messages)
-        found = Verified("archive", part.head.origin, part.size, part.root.hex(), messages, removed)
+        found = Verified(
+            "archive",
+            part.head.origin,
+            part.size,
+            part.root.hex(),
+            messages,
+            removed,
+            sha256=part.sha256,
+        )
     if found is None:  # read_archive raises before that
         raise wrong("archive-cut", "there is nothing")
     return found

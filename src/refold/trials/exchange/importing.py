@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 class Imported(msgspec.Struct, frozen=True, rename="camel"):
     """What came of an archive: its messages, how many of them are new here, how many have no text.
 
-    `own` says that it restored this node's log.
+    `own` says that it restored this node's log; `sha256` is that of its lines but the last.
     """
 
     origin: str
@@ -41,6 +41,7 @@ class Imported(msgspec.Struct, frozen=True, rename="camel"):
     added: int
     removed: int
     root: str
+    sha256: str
 
 
 def import_foreign(
@@ -66,7 +67,7 @@ def import_foreign(
         )
     held = row.size if row else 0
     added = removed = size = 0
-    root = b""
+    root, total = b"", ""
     for part in read_archive(lines, key, held=held):
         if part.messages or part.is_last:
             with database.write() as connection:
@@ -74,8 +75,8 @@ def import_foreign(
         held = max(held, part.size)
         removed += sum(isinstance(each.line, RemovedLine) for each in part.messages)
         progress(part.size, part.head.size)
-        size, root = part.size, part.root
-    return Imported(origin, False, size, added, removed, root.hex())
+        size, root, total = part.size, part.root, part.sha256
+    return Imported(origin, False, size, added, removed, root.hex(), total)
 
 
 def _take(connection: Connection, part: Part, key: LogKey, held: int, now: int) -> int:

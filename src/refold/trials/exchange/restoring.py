@@ -76,13 +76,13 @@ def restore(
     if held and before is None:
         restoring.keep_checkpoint()
     added = removed = size = 0
-    root = b""
+    root, total = b"", ""
     for part in read_archive(lines, own.signer.key, held=held):
         added += restoring.take(part)
         removed += sum(isinstance(each.line, RemovedLine) for each in part.messages)
         progress(part.size, part.head.size)
-        size, root = part.size, part.root
-    return Imported(origin, True, size, added, removed, root.hex())
+        size, root, total = part.size, part.root, part.sha256
+    return Imported(origin, True, size, added, removed, root.hex(), total)
 
 
 class _Restoring:

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 
 from refold.trials.indexes.rows import PostRow, RunRow, ServiceRow, TrialRow
+from refold.trials.relations import KeyState
 from refold.trials.store import indextables as tables
 from refold.trials.store.indexcounts import Counts
 from refold.trials.store.indexstate import RUN_COLUMNS, listed, names
@@ -138,6 +139,11 @@ _KEY_POSTS = select(
 _OF_KEY = _KEY_POSTS.where(_P.public_key == bindparam("key"))
 _KEY_AFTER = _OF_KEY.where(_P.id > bindparam("after")).order_by(_P.id).limit(_LIMIT)
 _KEY_NEWEST = _OF_KEY.order_by(_P.id.desc()).limit(_LIMIT)
+_KEY_ABOUT = (
+    select(keys.c.name, keys.c.revoked_by, blocks.c.public_key)
+    .select_from(keys.outerjoin(blocks, blocks.c.public_key == keys.c.public_key))
+    .where(keys.c.public_key == bindparam("key"))
+)
 _WIDTH = len(RUN_COLUMNS)
 
 
@@ -272,6 +278,15 @@ class IndexReader:
         """Give a service that has trials."""
         row = self._connection.execute(_SERVICE, {"service": service}).one_or_none()
         return None if row is None else ServiceRow(*row)
+
+    def key(self, public_key: str) -> tuple[str | None, KeyState]:
+        """Give name and state of a key."""
+        row = self._connection.execute(_KEY_ABOUT, {"key": public_key}).one_or_none()
+        if row is None:
+            return None, KeyState()
+        name, revoked_by, blocked = row
+        state = KeyState(admitted=True, revoked=revoked_by is not None, blocked=blocked is not None)
+        return name, state
 
     def posts_of(self, public_key: str, after: int, limit: int) -> list[KeyPost]:
         """Give format posts of a key after an id, in order."""

@@ -12,7 +12,7 @@ from refold.web.copy.names import Address
 __all__ = ["Answered", "Asked"]
 
 TRIES = 5
-"""How often an address is asked for that cannot be answered now: time limits are short, and a
+"""How often an address is asked for again that cannot be answered now: time limits are short, and a
 machine that is busy may miss one."""
 _WAIT_SECONDS = 0.2
 _BUSY = 503
@@ -39,11 +39,12 @@ class Asked:
         The body goes into `into` where there is one. Raises SourceError `site-answer` where the
         server cannot answer.
         """
+        answered = await self._once(address, members, into)
         for _ in range(TRIES):
-            answered = await self._once(address, members, into)
             if answered.status != _BUSY:
                 break
             await asyncio.sleep(_WAIT_SECONDS)
+            answered = await self._once(address, members, into)
         if answered.status >= 500:
             raise SourceError(
                 "site-answer",
