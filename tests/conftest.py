@@ -1,6 +1,7 @@
-"""Settings for every test: hypothesis profiles."""
+"""Settings for every test: hypothesis profiles, and ears for Ctrl-C."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -9,3 +10,7 @@ settings.register_profile(
 )
 settings.register_profile("full", parent=settings.get_profile("fast"), max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts its background jobs deaf to SIGINT, and the commands under test inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)

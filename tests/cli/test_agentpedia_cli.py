@@ -503,12 +503,7 @@ def test_a_result_that_cannot_be_written_is_an_error(options: list[str]) -> None
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_ctrl_c_ends_with_130_and_one_line(tmp_path: Path, form: str) -> None:
     os.mkfifo(tmp_path / "endless")
-    # A shell may start its background jobs deaf to SIGINT, and children inherit that.
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from refold.cli import main; main()"
-    )
-    command = [sys.executable, "-c", code, "agentpedia", "replay", "endless", "--format", form]
+    command = [COMMAND, "agentpedia", "replay", "endless", "--format", form]
     with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment()) as process:
         assert process.stderr is not None
         with (tmp_path / "endless").open("wb"):  # opens when the command reads it
