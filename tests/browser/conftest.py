@@ -14,9 +14,13 @@ from refold.db import Database
 from serving.chromium import chromium
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Give Debian's Chromium, with a font that has Chinese letters."""
+    """Give Debian's Chromium, with a font that has Chinese letters.
+
+    Closed behind the last test of a file: until then the thread counts as in an event loop, and
+    no other test could run one of its own.
+    """
     with chromium() as found:
         with window(found, "") as seen:
             is_short = seen.tofu("20px serif", "字") != []
