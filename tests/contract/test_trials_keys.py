@@ -1,5 +1,7 @@
 """Keys, challenges, moderation and standings of cold trials, on both databases."""
 
+from pathlib import Path
+
 import pytest
 
 from refold.db import Database
@@ -147,6 +149,22 @@ def test_a_tombstone_takes_the_text_alone(database: Database) -> None:
             found = standing(connection, 1)
             assert found is not None
             assert found.closes == "2030-03-17T17:46:45Z"
+
+
+@pytest.mark.parametrize("size", [40, 7_000])
+def test_nothing_of_a_removed_text_stays_in_the_file(tmp_path: Path, size: int) -> None:
+    """Neither of one within a page of the file nor of one over several."""
+    path = tmp_path / "a.db"
+    words = "".join(f"{number:04}-kept-by-mistake " for number in range(size // 20)).strip()
+    with Database.open(f"sqlite:///{path}") as database:
+        with Log(database, SIGNER, clock=lambda: NOON) as log:
+            for content in ("before", words, "behind"):
+                assert log.append(posting(content), lambda *_: ()).result().message
+        with database.write() as connection:
+            assert Moderation(connection).tombstone(2, "names somebody", NOON)
+    # The last one who closes the database brings its log home.
+    assert b"before" in path.read_bytes()
+    assert b"kept-by-mistake" not in path.read_bytes()
 
 
 def test_a_node_serves_on_each_database(database_url: str) -> None:
