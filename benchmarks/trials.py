@@ -4,7 +4,8 @@ One worker of `refold serve` over a new file of SQLite, 32 connections that are 
 made beforehand, each post sent once. The floor is what no such node can do without: PyNaCl's check
 of the signature and a row in a table with two indexes, one commit for each 32, in one process
 without HTTP. Ordinary messages of 600 characters; reports answer trials, one of each key, so the
-log looks up what they relate to and the indexes follow. Afterwards the whole log is verified.
+log looks up what they relate to and the indexes follow. Afterwards the whole log is verified. Then
+the figures of `trials_import`; those of reading, which take a log of a million, are `trials_reads`.
 """
 
 import sqlite3
@@ -27,6 +28,9 @@ from refold.kernel.keys import public_of, sign
 from refold.trials.log.verifying import verify_log
 from refold.trials.signing import SignedMessage
 from refold.trials.store.keys import Keys
+from trials_import import MESSAGES
+from trials_import import QUICK as FEW_MESSAGES
+from trials_import import figures as figures_of_import
 
 POSTS, QUICK = 4_000, 500
 ROUNDS = 5
@@ -185,7 +189,7 @@ def main() -> None:
         Figure("trials.reports_per_s", answered.rps, "posts/s", f"{bare:,.0f} bare"),
         Figure("trials.reports_cpu_us", answered.cpu_us, "µs", f"{bare_cpu:,.0f} bare"),
     )
-    for figure in figures:
+    for figure in (*figures, *figures_of_import(FEW_MESSAGES if options.quick else MESSAGES)):
         figure.print(as_json=options.json)
 
 
